@@ -1,0 +1,57 @@
+# Two commands do all the set-up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+# one torch thread per test worker: two workers share two cores without fighting
+SINGLE := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all check lint types imports bench docs golden clean
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/.core: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,frames]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.core
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@
+
+demo: $(VENV)/.core  ## install once, then the whole story on built-in data; prints the report's path
+	$(BIN)/unmix demo --out out/demo
+
+test: $(VENV)/.dev  ## the test suite (minutes, two cores, no GPU)
+	$(SINGLE) $(BIN)/python -m pytest -q -n 2 -m "not slow" --jaxtyping-packages=unmix,beartype.beartype
+
+test-all: $(VENV)/.dev  ## the same with the slow tests
+	$(SINGLE) $(BIN)/python -m pytest -q -n 2 --jaxtyping-packages=unmix,beartype.beartype
+
+check: lint types imports test  ## everything a change must pass
+
+lint: $(VENV)/.dev  ## ruff: format and rules
+	$(BIN)/ruff format --check . && $(BIN)/ruff check .
+
+types: $(VENV)/.dev  ## mypy
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev  ## import-linter: rooms and doors
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
+	$(BIN)/python benchmarks/jacobian.py
+
+docs: $(VENV)/.docs  ## build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+golden: $(VENV)/.dev  ## rewrite the golden tables after a change that is meant to move them
+	$(SINGLE) UNMIX_GOLDEN=write $(BIN)/python -m pytest -q tests/golden
+
+clean:  ## remove the environment and everything built
+	rm -rf $(VENV) out site build dist

@@ -1,0 +1,39 @@
+"""Recover the hidden variables behind observed data, and say which of them can be trusted and why.
+
+The rooms (`unmix.data`, `unmix.metrics`, ...) and the estimators are imported on first use, so that
+`import unmix` and the commands that need no network stay fast.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from ._version import __version__
+
+_ROOMS = (
+    "structure",
+    "theory",
+    "metrics",
+    "nn",
+    "training",
+    "penalties",
+    "data",
+    "estimators",
+    "plots",
+    "report",
+)
+_FROM_ESTIMATORS = ("Autoencoder", "BetaVAE", "DiverseDictionaryLearning", "load")
+
+__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a room or an estimator the first time it is asked for (PEP 562)."""
+    if name in _ROOMS:
+        return import_module(f"unmix.{name}")
+    if name in _FROM_ESTIMATORS:
+        return getattr(import_module("unmix.estimators"), name)
+    raise AttributeError(f"module 'unmix' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
