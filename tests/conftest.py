@@ -1,0 +1,14 @@
+"""Shared test settings: hypothesis profiles, one torch thread."""
+
+import os
+
+import matplotlib
+import torch
+from hypothesis import settings
+
+matplotlib.use("Agg")
+torch.set_num_threads(1)
+
+settings.register_profile("fast", max_examples=15, deadline=None, derandomize=True)
+settings.register_profile("nightly", max_examples=500, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
