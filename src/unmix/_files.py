@@ -1,0 +1,88 @@
+"""Files that are either there in full or not there at all."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path that becomes `path` if the block ends well, and disappears if it does not.
+
+    The temporary file lies in the same folder (so that the rename is atomic), keeps the suffix (so that
+    writers which look at it behave), and reaches the disk before the rename: a reader, or a machine that
+    loses power, sees the old file or the new one, never a part.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file shall be. Its folder must exist; an existing file is replaced.
+
+    Yields
+    ------
+    pathlib.Path
+        Where to write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with atomic_path(folder / "scores.json") as temporary:
+    ...     _ = temporary.write_text("{}")
+    >>> [file.name for file in folder.iterdir()]
+    ['scores.json']
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise ValueError(f"`path` must be a file, got the folder {str(target)!r}. Add a file name.")
+    temporary = target.with_name(f".{target.stem}.{secrets.token_hex(6)}{target.suffix}")
+    try:
+        yield temporary
+        _to_disk(temporary)
+        os.replace(temporary, target)
+        _to_disk(target.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> Path:
+    """Write `data` to `path` so that no reader ever sees half of it.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file shall be. Its folder must exist; an existing file is replaced.
+    data : bytes or str
+        The content; text is encoded as UTF-8.
+
+    Returns
+    -------
+    pathlib.Path
+        The file written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> atomic_write(Path(tempfile.mkdtemp()) / "note.txt", "hello").read_text()
+    'hello'
+    """
+    content = data.encode() if isinstance(data, str) else data
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(content)
+    return Path(path)
+
+
+def _to_disk(path: Path) -> None:
+    """Flush a file or a folder entry; folders can't be opened on every system, and then need no flush."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        if path.is_dir():
+            return
+        raise
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
