@@ -1,0 +1,294 @@
+"""Tables in and out of files: CSV, NPY, NPZ and Parquet, with column names, never with pickle.
+
+Everything is checked when it is read (two axes, numbers only, finite), so that the code behind it never
+meets a surprise; everything is written to a temporary name first and moved into place when complete.
+"""
+
+import csv
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._files import atomic_path, atomic_write
+
+SUFFIXES = (".csv", ".tsv", ".npy", ".npz", ".parquet")
+_NAMES = "_names"  # in an NPZ file `x_names` holds the column names of `x`
+
+
+class Table(NamedTuple):
+    """A matrix of finite numbers and, where the file has them, the names of its columns."""
+
+    values: np.ndarray
+    names: tuple[str, ...] | None
+
+
+def read(path: str | Path, *, keys: Sequence[str] = ("x",)) -> Table:
+    r"""Read a table of finite numbers.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV, NPY, NPZ or Parquet file. `file.npz:key` picks one array of an NPZ file.
+    keys : sequence of str
+        The arrays to look for, in this order, in an NPZ file that holds several.
+
+    Returns
+    -------
+    Table
+        `values` of shape (n_samples, n_columns), float32 where the file has float32, else float64.
+
+    Notes
+    -----
+    A first line of a CSV file with any text in it is a header; a first column whose header is empty
+    holds row labels and is left out.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "points.csv"
+    >>> _ = path.write_text("a,b\n1,2\n3,4\n")
+    >>> read(path).names
+    ('a', 'b')
+    """
+    file, key = _split_key(str(path))
+    suffix = file.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(
+            f"`{file.name}` must end in one of {', '.join(SUFFIXES)}. Convert or rename the file."
+        )
+    if not file.is_file():
+        raise ValueError(f"`{file}` must be a file that exists. Check the path.")
+    if suffix == ".npz":
+        return _checked(*_read_npz(file, key, keys), source=str(path))
+    reader = {".npy": _read_npy, ".parquet": _read_parquet}.get(suffix, _read_csv)
+    return _checked(*reader(file), source=str(path))
+
+
+def write(
+    path: str | Path, values: np.ndarray, names: Sequence[str] | None = None, *, key: str = "x"
+) -> Path:
+    """Write a table in the format that the suffix names, atomically; an NPZ file holds it under `key`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = write(tempfile.mkdtemp() + "/points.csv", np.array([[1.0, 2.5]]), ["a", "b"])
+    >>> print(path.read_text().strip())
+    a,b
+    1.0,2.5
+    """
+    file = check_writable(path)
+    suffix = file.suffix.lower()
+    if suffix == ".npz":
+        named = {} if names is None else {key + _NAMES: np.array(names, dtype=str)}
+        return write_npz(file, {key: values, **named})
+    if suffix == ".npy":
+        return _save(file, lambda stream: np.save(stream, values, allow_pickle=False))
+    columns = list(names) if names is not None else [f"{key}{j}" for j in range(values.shape[1])]
+    if suffix == ".parquet":
+        return _write_parquet(file, values, columns)
+    text = io.StringIO()
+    rows = csv.writer(text, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n")
+    rows.writerow(columns)
+    rows.writerows([repr(float(cell)) for cell in row] for row in values)
+    atomic_write(file, text.getvalue())
+    return file
+
+
+def write_npz(path: str | Path, arrays: Mapping[str, np.ndarray]) -> Path:
+    """Write several named arrays into one NPZ file, atomically."""
+    plain: dict[str, Any] = dict(arrays)
+    return _save(check_writable(path, (".npz",)), lambda stream: np.savez_compressed(stream, **plain))
+
+
+def check_writable(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path:
+    """Refuse a path that can't be written before the work starts rather than after it."""
+    file = Path(path)
+    if file.suffix.lower() not in suffixes:
+        raise ValueError(f"`--out` must end in one of {', '.join(suffixes)}, got {file.name!r}.")
+    if file.is_dir():
+        raise ValueError(f"`--out` must be a file, got the folder {str(file)!r}. Add a file name.")
+    if not file.parent.is_dir():
+        raise ValueError(
+            f"`--out` must lie in a folder that exists, got {str(file)!r}. Make the folder first."
+        )
+    return file
+
+
+def _save(file: Path, save: Any) -> Path:
+    with atomic_path(file) as draft, Path(draft).open("wb") as stream:
+        save(stream)
+    return file
+
+
+def _split_key(path: str) -> tuple[Path, str | None]:
+    """Split `file.npz:key` into the file and the key; every other path stays whole."""
+    head, mark, key = path.rpartition(".npz:")
+    return (Path(head + ".npz"), key) if mark else (Path(path), None)
+
+
+def _read_npy(file: Path) -> tuple[Any, None]:
+    try:
+        return np.load(file, allow_pickle=False), None
+    except (ValueError, EOFError, OSError, MemoryError) as error:
+        raise ValueError(f"`{file}` must be a whole NPY file without pickled objects. ({error})") from None
+
+
+def _read_npz(file: Path, key: str | None, keys: Sequence[str]) -> tuple[Any, tuple[str, ...] | None]:
+    name = _pick(_npz(file, list), key, keys, str(file))
+    names = _npz(file, lambda stored: stored.get(name + _NAMES))
+    return _npz(file, lambda stored: stored[name]), None if names is None else tuple(map(str, names))
+
+
+def _npz(file: Path, use: Callable[[Mapping[str, Any]], Any]) -> Any:
+    """Use an NPZ file and close it again even when it is broken."""
+    try:
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            return use(archive)
+    except (
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        MemoryError,
+        AttributeError,
+    ) as error:
+        raise ValueError(f"`{file}` must be a whole NPZ file without pickled objects. ({error})") from None
+
+
+def _pick(stored: list[str], key: str | None, keys: Sequence[str], source: str) -> str:
+    """Choose one array of an NPZ file, or say which there are."""
+    arrays = [name for name in stored if not name.endswith(_NAMES)]
+    if key is not None and key not in arrays:
+        raise ValueError(f"`{source}` must hold an array {key!r}, it holds {', '.join(arrays) or 'none'}.")
+    if key is not None:
+        return key
+    wanted = [name for name in keys if name in arrays] or (arrays if len(arrays) == 1 else [])
+    if not wanted:
+        raise ValueError(
+            f"`{source}` must hold one array or one called {' or '.join(keys)}, it holds "
+            f"{', '.join(arrays) or 'none'}. Pick one as `{Path(source).name}:name`."
+        )
+    return wanted[0]
+
+
+def _read_csv(file: Path) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"`{file}` must be text in UTF-8. Save it again as UTF-8.") from None
+    cells = [
+        [cell.strip() for cell in row]
+        for row in csv.reader(io.StringIO(text), delimiter=_delimiter(file, text))
+    ]
+    table = [row for row in cells if any(row)]
+    if not table:
+        raise ValueError(f"`{file}` must hold numbers, it is empty.")
+    first, *rest = table
+    header = not all(map(_is_number, first))
+    rows = rest if header else [first, *rest]
+    skip = int(header and first[0] == "" and len(first) > 1)  # row labels
+    fault = _first_fault(rows, first, header, skip)
+    if fault:
+        raise ValueError(f"`{file}` must {fault}")
+    return np.array([row[skip:] for row in rows], dtype=float), tuple(first[skip:]) if header else None
+
+
+def _delimiter(file: Path, text: str) -> str:
+    """Return the mark between cells: by the suffix, else the first of `,` tab `;` on the first line."""
+    first_line = text.lstrip().partition("\n")[0]
+    return (
+        "\t" if file.suffix.lower() == ".tsv" else next((mark for mark in ",\t;" if mark in first_line), ",")
+    )
+
+
+def _first_fault(rows: list[list[str]], first: list[str], header: bool, skip: int) -> str | None:
+    """Say in words what keeps the cells of a CSV file from being a table of numbers."""
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(first):
+            return f"have {len(first)} cells in every row, data row {number} has {len(row)}. Mend that row."
+        for column, cell in enumerate(row[skip:], start=skip):
+            if not _is_number(cell):
+                name = repr(first[column]) if header else str(column + 1)
+                held = f"the text {cell!r}" if cell else "an empty cell"
+                where = f"data row {number}, column {name}"
+                return f"hold numbers only, {where} holds {held}. Drop or encode that column, or fill it in."
+    return None if rows else "hold rows of numbers, it has only a header."
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_parquet(file: Path) -> tuple[np.ndarray, tuple[str, ...]]:
+    parquet, arrow = _arrow()
+    try:
+        table = parquet.read_table(file)
+    except (arrow.ArrowException, OSError) as error:
+        first_line = str(error).splitlines()[0]
+        raise ValueError(f"`{file}` must be a whole Parquet file. ({first_line})") from None
+    labelled = zip(table.column_names, table.columns, strict=True)
+    kept = [
+        (name, column) for name, column in labelled if not name.startswith("__index_level_")
+    ]  # pandas' index
+    for name, column in kept:
+        _check_arrow_column(file, name, column, arrow)
+    columns = [column.to_numpy() for _, column in kept]
+    return np.stack(columns, axis=1) if columns else np.empty((0, 0)), tuple(name for name, _ in kept)
+
+
+def _check_arrow_column(file: Path, name: str, column: Any, arrow: Any) -> None:
+    kind, types = column.type, arrow.types
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+        raise ValueError(f"`{file}` must hold numbers only, column {name!r} holds {kind}. Drop or encode it.")
+    if column.null_count:
+        raise ValueError(
+            f"`{file}` must have no missing values, column {name!r} has {column.null_count}. Fill them in."
+        )
+
+
+def _write_parquet(file: Path, values: np.ndarray, names: Sequence[str]) -> Path:
+    parquet, arrow = _arrow()
+    table = arrow.table([arrow.array(column) for column in values.T], names=list(names))
+    return _save(file, lambda stream: parquet.write_table(table, stream))
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ValueError(
+            "Parquet files need pyarrow: pip install 'unmix[frames]', or use CSV or NPY."
+        ) from None
+    return pyarrow.parquet, pyarrow
+
+
+def _checked(values: Any, names: tuple[str, ...] | None, *, source: str) -> Table:
+    """Return the table when it is a finite real matrix with at least one row and column."""
+    if values.dtype.kind not in "fiub":
+        raise ValueError(f"`{source}` must hold real numbers, got the type {values.dtype}.")
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(
+            f"`{source}` must have rows and columns, got shape {values.shape}. Reshape it to (n, d)."
+        )
+    if names is not None and len(names) != values.shape[1]:
+        raise ValueError(f"`{source}` must have one name per column, got {len(names)} for {values.shape[1]}.")
+    values = np.ascontiguousarray(values, dtype=values.dtype if values.dtype == np.float32 else np.float64)
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        where = f"row {row + 1}, column {names[column]!r}" if names else f"row {row + 1}, column {column + 1}"
+        raise ValueError(
+            f"`{source}` must be finite, {where} holds {values[row, column]}. Drop or fill such rows."
+        )
+    return Table(values, names)
