@@ -1,1 +1,25 @@
-"""."""
+"""The one training loop, its constrained sister and their checkpoints.
+
+`minimise` lowers the sum of named terms, `minimise_constrained` lowers an objective under a bound; both keep
+a history, stop with a clear error when a number is no longer finite, and go on after any interruption as if
+nothing had happened.
+"""
+
+from ._batches import Minibatches
+from ._checkpoint import read_parameters
+from ._device import device
+from ._history import History
+from ._minimise import minimise
+from ._schedules import constant, cosine, one_cycle, warm_up
+
+__all__ = [
+    "minimise",
+    "Minibatches",
+    "History",
+    "device",
+    "constant",
+    "cosine",
+    "one_cycle",
+    "warm_up",
+    "read_parameters",
+]

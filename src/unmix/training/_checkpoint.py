@@ -1,0 +1,121 @@
+"""One file that holds a whole run: tensors as safetensors, the rest as JSON in its header."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from .._files import atomic_write
+
+FILE = "checkpoint.safetensors"
+
+
+def write(folder: str | os.PathLike[str], state: dict[str, Any], config: dict[str, Any]) -> None:
+    """Save a nested state and what the run was asked to do, as one file that is there whole or not at all."""
+    tensors: dict[str, Tensor] = {}
+    text = json.dumps({"state": _take_tensors(state, tensors), "config": config}, allow_nan=False)
+    header = {"run": text, "sha256": _digest(tensors, text)}
+    atomic_write(Path(folder) / FILE, save(tensors, metadata=header))
+
+
+def read(folder: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Return the state and the config saved in a folder, None where nothing was saved."""
+    path = Path(folder) / FILE
+    if not path.exists():
+        return None
+    try:
+        run, tensors = _open(path)
+        return _put_tensors(run["state"], tensors), run["config"]
+    except (SafetensorError, ValueError, KeyError, TypeError, OSError) as error:
+        raise ValueError(
+            f"`checkpoint` must hold an intact file, got {str(path)!r} ({error}). Delete it to start afresh."
+        ) from error
+
+
+def read_parameters(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
+    """Return the tensors of the last good step from a checkpoint folder, by name.
+
+    Parameters
+    ----------
+    folder : path-like
+        The `checkpoint` given to `minimise` or `minimise_constrained`.
+
+    Returns
+    -------
+    dict of str to Tensor
+        Parameters and buffers on the CPU, as the optimiser left them (not averaged).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unmix.training import minimise
+    >>> w, folder = torch.ones(1, requires_grad=True), tempfile.mkdtemp()
+    >>> _ = minimise(lambda _: {"square": (w**2).sum()}, {"w": w}, [0], n_steps=1, lr=0.1, checkpoint=folder)
+    >>> read_parameters(folder)
+    {'w': tensor([0.9000])}
+    """
+    found = read(folder)
+    if found is None:
+        raise ValueError(f"`folder` must hold a checkpoint, got {str(folder)!r}. Check the path.")
+    return found[0]["model"]
+
+
+def require_same(folder: str | os.PathLike[str], saved: dict[str, Any], asked: dict[str, Any]) -> None:
+    """Raise unless a checkpoint was made by the run that now wants to go on from it."""
+    differ = [key for key in asked if saved.get(key) != asked[key]]
+    if differ:
+        there = ", ".join(f"{key}={saved.get(key)!r}" for key in differ)
+        here = ", ".join(f"{key}={asked[key]!r}" for key in differ)
+        raise ValueError(
+            f"`checkpoint` must come from the same run, got {str(folder)!r} made with {there}, while this "
+            f"run has {here}. Choose another folder, or delete this one to start afresh."
+        )
+
+
+def clear_leftovers(folder: str | os.PathLike[str]) -> None:
+    """Remove the half-written files of runs that were killed while they wrote."""
+    stem, suffix = os.path.splitext(FILE)
+    for path in Path(folder).glob(f".{stem}.*{suffix}"):
+        path.unlink(missing_ok=True)
+
+
+def _open(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    with safe_open(path, framework="pt") as file:
+        header = file.metadata() or {}
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    if header["sha256"] != _digest(tensors, header["run"]):
+        raise ValueError("its content does not match its checksum")
+    return json.loads(header["run"]), tensors
+
+
+def _take_tensors(tree: Any, into: dict[str, Tensor], name: str = "") -> Any:
+    """Move the tensors of a nested dict aside, leaving their names in place."""
+    if isinstance(tree, Tensor):
+        into[name] = tree.detach().cpu().clone(memory_format=torch.contiguous_format)
+        return {"tensor": name}
+    if isinstance(tree, dict):
+        return {key: _take_tensors(value, into, f"{name}/{key}") for key, value in tree.items()}
+    return tree
+
+
+def _put_tensors(tree: Any, tensors: dict[str, Tensor]) -> Any:
+    """Undo `_take_tensors`."""
+    if not isinstance(tree, dict):
+        return tree
+    if tree.keys() == {"tensor"} and isinstance(tree["tensor"], str):
+        return tensors[tree["tensor"]]
+    return {key: _put_tensors(value, tensors) for key, value in tree.items()}
+
+
+def _digest(tensors: dict[str, Tensor], text: str) -> str:
+    found = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        found.update(f"{name} {tensors[name].dtype} {tuple(tensors[name].shape)}".encode())
+        found.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+    return found.hexdigest()

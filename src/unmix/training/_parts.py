@@ -1,0 +1,160 @@
+"""The moving parts of a run that a checkpoint must hold: tensors, moments, averages, random states."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class Named:
+    """Named tensors, changed in place: those that require a gradient are trained, the rest carried along."""
+
+    def __init__(self, parameters: nn.Module | Mapping[str, Tensor]):
+        self.all = _named(parameters)
+        self.trained = {name: tensor for name, tensor in self.all.items() if tensor.requires_grad}
+        if not self.trained:
+            raise ValueError(
+                "`parameters` must hold a tensor that requires a gradient, got none. Check the dict."
+            )
+        inner = [name for name, tensor in self.trained.items() if not tensor.is_leaf]
+        if inner:
+            raise ValueError(
+                f"`parameters` must be leaf tensors, got computed ones: {inner}. Detach them first."
+            )
+
+    @property
+    def device(self) -> torch.device:
+        """Where the first trained tensor lives."""
+        return next(iter(self.trained.values())).device
+
+    def not_finite(self) -> tuple[str, float] | None:
+        """Return the name and value of an entry that is not finite, if there is one."""
+        for name, tensor in self.trained.items():
+            bad = tensor.detach()[~tensor.detach().isfinite()]
+            if bad.numel():
+                return name, bad.flatten()[0].item()
+        return None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return every tensor by name."""
+        return dict(self.all)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Copy saved values into the tensors."""
+        with torch.no_grad():
+            for name, tensor in self.all.items():
+                tensor.copy_(state[name])
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return shape and type of every tensor."""
+        return {name: f"{tuple(tensor.shape)} {tensor.dtype}" for name, tensor in self.all.items()}
+
+
+class Adam:
+    """Adam with decoupled weight decay over named tensors, whose state is saved by name.
+
+    References
+    ----------
+    Kingma and Ba (2015), Algorithm 1, arXiv:1412.6980; Loshchilov and Hutter (2019), Algorithm 2,
+    arXiv:1711.05101.
+    """
+
+    def __init__(self, tensors: Mapping[str, Tensor], *, lr: float, maximize: bool = False, **options: Any):
+        self.tensors, self.lr = dict(tensors), lr
+        fused = all(tensor.device.type in ("cpu", "cuda") for tensor in self.tensors.values())
+        self.optimiser = torch.optim.AdamW(
+            list(self.tensors.values()), lr=lr, maximize=maximize, fused=fused, **options
+        )
+
+    def set_rate(self, factor: float) -> None:
+        """Scale the learning rate for the coming steps."""
+        self.optimiser.param_groups[0]["lr"] = self.lr * factor
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return step count and both moments of each tensor that has been stepped."""
+        state = self.optimiser.state
+        return {name: dict(state[tensor]) for name, tensor in self.tensors.items() if tensor in state}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned, in each tensor's own memory layout."""
+        for name, saved in state.items():
+            tensor = self.tensors[name]
+            moments = {
+                key: torch.zeros_like(tensor.detach()).copy_(saved[key]) for key in saved if key != "step"
+            }
+            self.optimiser.state[tensor] = {"step": saved["step"].to(tensor.device), **moments}
+
+
+class Average:
+    """Exponential average of the visited tensors, without the bias towards where they started.
+
+    After t steps the average is sum_s d^(t-s) p_s / sum_s d^(t-s), s = 1..t, with decay d.
+    """
+
+    def __init__(self, tensors: Mapping[str, Tensor], decay: float):
+        if not 0 < decay < 1:
+            raise ValueError(f"`ema` must be strictly between 0 and 1, got {decay}. Use 0.999, say.")
+        self.decay, self.n_steps = decay, 0
+        self._tensors = list(tensors.values())
+        self.average = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+        self._averages = list(self.average.values())
+
+    @torch.no_grad()
+    def update(self) -> None:
+        """Take in the tensors as they are now."""
+        self.n_steps += 1
+        share = (1 - self.decay) / (1 - self.decay**self.n_steps)
+        torch._foreach_lerp_(self._averages, self._tensors, share)
+
+    @torch.no_grad()
+    def apply(self) -> None:
+        """Replace the tensors by their averages."""
+        torch._foreach_copy_(self._tensors, self._averages)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the averages by name."""
+        return {"n_steps": self.n_steps, "average": self.average}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
+        self.n_steps = state["n_steps"]
+        for name, saved in self.average.items():
+            saved.copy_(state["average"][name])
+
+
+class RandomState:
+    """The states of the given generators and of torch's own, which dropout draws from."""
+
+    def __init__(self, generators: Sequence[torch.Generator], device: torch.device):
+        self.generators, self.device = list(generators), device
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return every generator's state."""
+        cuda = torch.cuda.get_rng_state(self.device) if self.device.type == "cuda" else None
+        own = {str(i): generator.get_state() for i, generator in enumerate(self.generators)}
+        return {"generators": own, "torch": torch.get_rng_state(), "cuda": cuda}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
+        torch.set_rng_state(state["torch"])
+        if state["cuda"] is not None:
+            torch.cuda.set_rng_state(state["cuda"], self.device)
+        for i, generator in enumerate(self.generators):
+            generator.set_state(state["generators"][str(i)])
+
+    def fingerprint(self) -> list[int]:
+        """Return the generators' seeds."""
+        return [generator.initial_seed() for generator in self.generators]
+
+
+def _named(parameters: nn.Module | Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return a module's parameters and buffers, or the given dict."""
+    if isinstance(parameters, nn.Module):
+        return {**dict(parameters.named_parameters()), **dict(parameters.named_buffers())}
+    if isinstance(parameters, Mapping) and all(isinstance(tensor, Tensor) for tensor in parameters.values()):
+        return dict(parameters)
+    raise TypeError(
+        f"`parameters` must be a module or a dict of tensors, got {type(parameters).__name__}. "
+        "Pass dict(module.named_parameters())."
+    )
