@@ -1,1 +1,24 @@
-"""."""
+"""Networks and their derivatives; nothing here knows a loss.
+
+`mlp` and `residual_mlp` build networks; `jacobian` and its relatives differentiate any batched function,
+fastest for those networks: their Jacobian is a product of layers that shares the forward pass.
+"""
+
+from ._activations import ACTIVATIONS, Activation
+from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_columns
+from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
+from ._second import second_directional
+
+__all__ = [
+    "mlp",
+    "residual_mlp",
+    "ResidualMLP",
+    "batch_norm_head",
+    "ACTIVATIONS",
+    "Activation",
+    "jacobian",
+    "value_and_jacobian",
+    "jvp_columns",
+    "value_and_jvp_columns",
+    "second_directional",
+]
