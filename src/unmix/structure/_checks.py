@@ -2,13 +2,12 @@
 
 import operator
 from collections.abc import Iterable
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 
-def binary_matrix(support: ArrayLike) -> np.ndarray:
+def binary_matrix(support: Any) -> np.ndarray:
     """Copy into a read-only boolean matrix, or say what is wrong with it."""
     entries = _matrix(support)
     binary = entries.astype(bool)
@@ -22,7 +21,7 @@ def binary_matrix(support: ArrayLike) -> np.ndarray:
     return binary
 
 
-def _matrix(support: ArrayLike) -> np.ndarray:
+def _matrix(support: Any) -> np.ndarray:
     try:
         entries = np.asarray(support)
     except ValueError as error:

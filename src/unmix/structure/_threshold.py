@@ -6,6 +6,8 @@ import numpy as np
 
 # A threshold outside this window would call half of a row's largest entry "zero", or numerical dust an edge.
 WINDOW = (0.02, 0.5)
+# When every magnitude exceeds this, keeping all of them is an answer too, and competes as a gap that starts here.
+NOTHING_DROPPED = 0.1
 
 
 def relative_magnitudes(jacobian: Any, latent_scale: Any) -> np.ndarray:
@@ -17,15 +19,16 @@ def relative_magnitudes(jacobian: Any, latent_scale: Any) -> np.ndarray:
 
 
 def gap_threshold(magnitudes: np.ndarray) -> float:
-    """Return the middle (on the log scale) of the widest gap between sorted magnitudes inside the window.
+    """Return the middle (on the log scale) of the widest gap between sorted magnitudes that meets the window.
 
-    Magnitudes beyond the window count as its ends, so clean data, all near zero or near one, get
-    sqrt(0.02 * 0.5) = 0.1.
+    Magnitudes below the window count as its lower end, so that the gap within numerical dust never wins.
     """
-    inside = np.sort(np.clip(np.append(magnitudes.ravel(), WINDOW), *WINDOW))
-    logs = np.log(inside)
-    widest = int(np.argmax(np.diff(logs)))
-    return float(np.exp((logs[widest] + logs[widest + 1]) / 2))
+    low, high = WINDOW
+    raised = np.maximum(magnitudes.ravel(), low)
+    ordered = np.sort(np.append(raised, min(NOTHING_DROPPED, raised.min())))
+    below, above = ordered[:-1], ordered[1:]
+    widest = int(np.argmax(np.where(below < high, above / below, 0.0)))
+    return float(np.clip(np.sqrt(below[widest] * above[widest]), low, high))
 
 
 def cut(magnitudes: np.ndarray, threshold: float) -> tuple[np.ndarray, float]:

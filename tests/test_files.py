@@ -1,0 +1,52 @@
+"""Atomic writing: a file is there in full or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from unmix._files import atomic_path, atomic_write
+
+
+@pytest.mark.parametrize("data", ["ü and β", b"\x00\x01"])
+def test_text_and_bytes_arrive(tmp_path, data):
+    path = atomic_write(tmp_path / "a.bin", data)
+    assert path.read_bytes() == (data.encode() if isinstance(data, str) else data)
+
+
+def test_an_existing_file_is_replaced_and_nothing_else_left(tmp_path):
+    path = tmp_path / "a.txt"
+    atomic_write(path, "old")
+    atomic_write(str(path), "new")
+    assert path.read_text() == "new" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failure_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
+    path = atomic_write(tmp_path / "a.txt", "old")
+    with pytest.raises(RuntimeError), atomic_path(path) as temporary:
+        temporary.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_reader_sees_the_old_file_until_the_end(tmp_path):
+    path = atomic_write(tmp_path / "a.txt", "old")
+    with atomic_path(path) as temporary:
+        temporary.write_text("new")
+        assert path.read_text() == "old"
+        assert temporary.parent == path.parent and temporary.suffix == ".txt"
+    assert path.read_text() == "new"
+
+
+def test_the_usual_permissions_hold(tmp_path):
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    atomic = atomic_write(tmp_path / "atomic", "")
+    assert stat.S_IMODE(os.stat(atomic).st_mode) == stat.S_IMODE(os.stat(plain).st_mode)
+
+
+def test_a_folder_or_a_missing_folder_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="must be a file"):
+        atomic_write(tmp_path, "x")
+    with pytest.raises(FileNotFoundError):
+        atomic_write(tmp_path / "none" / "a.txt", "x")
