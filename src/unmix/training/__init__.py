@@ -7,6 +7,7 @@ nothing had happened.
 
 from ._batches import Minibatches
 from ._checkpoint import read_parameters
+from ._constrained import minimise_constrained
 from ._device import device
 from ._history import History
 from ._minimise import minimise
@@ -14,6 +15,7 @@ from ._schedules import constant, cosine, one_cycle, warm_up
 
 __all__ = [
     "minimise",
+    "minimise_constrained",
     "Minibatches",
     "History",
     "device",

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -55,6 +55,23 @@ class History:
         }
 
 
+class Row(NamedTuple):
+    """The terms of one step: their names, and a copy of their values, still on the device."""
+
+    names: tuple[str, ...]
+    values: Tensor
+
+    def as_dict(self) -> dict[str, Tensor]:
+        """Return the values by name."""
+        return dict(zip(self.names, self.values, strict=True))
+
+
+@torch.no_grad()
+def as_row(terms: dict[str, Tensor]) -> Row:
+    """Copy terms before the update: a term may be a view of a parameter, which the update changes."""
+    return Row(tuple(terms), torch.stack(tuple(terms.values())))
+
+
 class Record:
     """A history under way. Values stay on their device until `flush`, which is where they are checked.
 
@@ -74,17 +91,15 @@ class Record:
         """Steps recorded, checked or not."""
         return len(self.rows) + len(self._pending)
 
-    def append(self, terms: dict[str, Tensor]) -> None:
+    def append(self, row: Row) -> None:
         """Keep the terms of one step, unread."""
-        if not self.names:
-            self.names = tuple(terms)
-        if len(terms) != len(self.names) or any(name not in terms for name in self.names):
+        self.names = self.names or row.names
+        if row.names != self.names:
             raise ValueError(
-                f"`loss` must return the same terms at every step, got {sorted(terms)} after "
-                f"{sorted(self.names)}. Return a zero tensor for a term that is switched off."
+                f"`loss` must return the same terms at every step, got {row.names} after {self.names}. "
+                "Return a zero tensor for a term that is switched off."
             )
-        with torch.no_grad():
-            self._pending.append(torch.stack([terms[name] for name in self.names]))
+        self._pending.append(row.values)
 
     def flush(self, kept: Callable[[], str] = str) -> None:
         """Read the pending values; raise if one of them is not finite, after `kept` said what is saved."""

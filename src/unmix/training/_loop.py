@@ -11,12 +11,12 @@ from torch import Tensor
 
 from . import _checkpoint
 from ._batches import Feed
-from ._history import History, Patience, Record, not_finite
+from ._history import History, Patience, Record, Row, not_finite
 from ._interrupt import delayed_interrupt
 from ._parts import Named
 from ._progress import progress_bar
 
-Update = Callable[[Any, int], dict[str, Tensor]]
+Update = Callable[[Any, int], Row]
 OnStep = Callable[[int, dict[str, Tensor]], bool | None]
 
 CHECK_EVERY = 50  # steps between two looks at the recorded values
@@ -106,9 +106,9 @@ def loop(
     with delayed_interrupt() as interrupted, progress_bar(progress, n_steps, description) as show:
         started = checked = time.perf_counter() - record.seconds
         for step in range(record.n_steps, 0 if record.stopped else n_steps):
-            terms = update(feed.draw(), step)
-            record.append(terms)
-            asked_to_stop = on_step is not None and on_step(step, terms)
+            row = update(feed.draw(), step)
+            record.append(row)
+            asked_to_stop = on_step is not None and on_step(step, row.as_dict())
             now, done = time.perf_counter(), step + 1
             if done % CHECK_EVERY == 0 or now - checked > CHECK_SECONDS:
                 record.flush(run.kept)

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ._history import History
-from ._loop import OnStep, loop
+from ._history import History, Row, as_row
+from ._loop import OnStep, Update, loop
 from ._parts import Adam, Average, Named, RandomState
-from ._schedules import Schedule, as_schedule, learning_rate_factor
+from ._schedules import Schedule, as_schedule, learning_rate_factor, sampled
 
 Loss = Callable[[Any], dict[str, Tensor]]
 _DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
@@ -131,8 +131,8 @@ def minimise(
         "parameters": model.fingerprint(),
         "device": model.device.type,
         "generators": random.fingerprint(),
-        "schedule": _sampled(rate, n_steps),
-        "weights": {name: _sampled(scale, n_steps) for name, scale in scales.items()},
+        "schedule": sampled(rate, n_steps),
+        "weights": {name: sampled(scale, n_steps) for name, scale in scales.items()},
         "lr": lr,
         "clip_norm": clip_norm,
         "betas": list(betas),
@@ -169,17 +169,18 @@ def _descent(
     autocast: AbstractContextManager[Any],
     scaler: torch.amp.GradScaler,
     average: Average | None,
-) -> Callable[[Any, int], dict[str, Tensor]]:
+) -> Update:
     """Return the update of one step: terms, gradient, clipping, Adam, average."""
     optimiser, trained = adam.optimiser, list(adam.tensors.values())
 
-    def update(batch: Any, step: int) -> dict[str, Tensor]:
+    def update(batch: Any, step: int) -> Row:
         adam.set_rate(rate(step))
         optimiser.zero_grad()
         with autocast:
             terms = dict(checked_terms(loss(batch), scales) if step == 0 else loss(batch))
             for name, scale in scales.items():
                 terms[name] = terms[name] * scale(step)
+        row = as_row(terms)
         scaler.scale(reduce(add, terms.values())).backward()
         if clip_norm is not None:
             scaler.unscale_(optimiser)
@@ -188,7 +189,7 @@ def _descent(
         scaler.update()
         if average is not None:
             average.update()
-        return terms
+        return row
 
     return update
 
@@ -226,8 +227,3 @@ def _autocast(precision: str | None, device: torch.device) -> AbstractContextMan
 def _scaler(precision: str | None, device: torch.device) -> torch.amp.GradScaler:
     """Return the gradient scaler of half precision; switched off it passes everything through."""
     return torch.amp.GradScaler(device.type, enabled=precision == "fp16")
-
-
-def _sampled(schedule: Schedule, n_steps: int) -> list[float]:
-    """Return a schedule's values at a few steps: enough to tell two schedules apart in a checkpoint."""
-    return [float(schedule(step)) for step in range(0, n_steps, max(1, n_steps // 16))]

@@ -124,6 +124,11 @@ def as_schedule(weight: float | Schedule) -> Schedule:
     return weight if callable(weight) else lambda step: weight
 
 
+def sampled(schedule: Schedule, n_steps: int) -> list[float]:
+    """Return a schedule's values at a few steps: enough to tell two schedules apart in a checkpoint."""
+    return [float(schedule(step)) for step in range(0, n_steps, max(1, n_steps // 16))]
+
+
 def _half_cosine(share: float) -> float:
     """1 at share 0, 0 at share 1."""
     return 0.5 * (1.0 + math.cos(math.pi * share))
