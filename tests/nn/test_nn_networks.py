@@ -2,7 +2,15 @@ import pytest
 import torch
 from torch import nn
 
-from unmix.nn import ACTIVATIONS, batch_norm_head, mlp, residual_mlp, second_directional
+from unmix.nn import (
+    ACTIVATIONS,
+    batch_norm_head,
+    first_directional,
+    jacobian,
+    mlp,
+    residual_mlp,
+    second_directional,
+)
 
 
 def points(n, d, seed=0):
@@ -77,6 +85,13 @@ def cubic(z):
     return torch.stack([z[:, 0] * z[:, 1], z[:, 0] ** 2 * z[:, 1], z.sum(1)], 1)
 
 
+def test_first_directional_is_the_jacobian_times_the_direction():
+    z, v = points(5, 2), points(5, 2, seed=1)
+    expected = (jacobian(cubic, z) @ v.unsqueeze(-1)).squeeze(-1)
+    torch.testing.assert_close(first_directional(cubic, z, v), expected)
+    torch.testing.assert_close(first_directional(cubic, z, v, step=1e-6), expected, atol=1e-4, rtol=0)
+
+
 def test_second_directional_is_the_quadratic_form_of_the_hessian():
     z, v = points(5, 2), points(5, 2, seed=1)
     H = torch.func.vmap(torch.func.hessian(lambda a: cubic(a[None])[0]))(z)
@@ -101,3 +116,5 @@ def test_second_directional_reaches_the_parameters():
 def test_step_must_be_positive():
     with pytest.raises(ValueError, match="`step` must be positive or None, got 0"):
         second_directional(cubic, points(2, 2), points(2, 2), step=0.0)
+    with pytest.raises(ValueError, match="`step` must be positive or None, got -1"):
+        first_directional(cubic, points(2, 2), points(2, 2), step=-1.0)
