@@ -5,9 +5,9 @@ fastest for those networks: their Jacobian is a product of layers that shares th
 """
 
 from ._activations import ACTIVATIONS, Activation
+from ._directional import first_directional, second_directional
 from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_columns
 from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
-from ._second import second_directional
 
 __all__ = [
     "mlp",
@@ -20,5 +20,6 @@ __all__ = [
     "value_and_jacobian",
     "jvp_columns",
     "value_and_jvp_columns",
+    "first_directional",
     "second_directional",
 ]

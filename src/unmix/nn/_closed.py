@@ -2,8 +2,8 @@
 
 A forward pass writes the network, at each sample, as a chain of factors: weights, slopes of activations, and
 sums of two chains where branches meet. The Jacobian is their product, W_L D_{L-1} W_{L-1} ... D_1 W_1,
-multiplied from whichever end is narrower. Rows are kept as (n, rows, width), so that each weight costs one large
-matrix product, the first weight costs nothing, and slopes come from the same forward pass.
+multiplied from whichever end is narrower. Rows are kept as (n, rows, width), so that each weight costs one
+large matrix product, the first weight costs nothing, and slopes come from the same forward pass.
 """
 
 from typing import Any, NamedTuple

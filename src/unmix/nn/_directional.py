@@ -14,7 +14,7 @@ __all__ = ["first_directional", "second_directional"]
 def first_directional(
     f: Callable[[Any], Any], z: Float[Tensor, "n z"], v: Float[Tensor, "n z"], *, step: float | None = None
 ) -> Float[Tensor, "n x"]:
-    """Derivative of each output along `v`, J v; with a `step`, (f(z + step v) - f(z)) / step.
+    """Differentiate each output along `v`, J v; with a `step`, (f(z + step v) - f(z)) / step.
 
     Examples
     --------

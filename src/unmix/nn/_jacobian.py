@@ -81,8 +81,12 @@ def value_and_jacobian(
         return torch.cat(values), torch.cat(jacobians)
 
 
-def jvp_columns(f: Function, z: Float[Tensor, "n z"], columns: Int[Tensor, " k"]) -> Float[Tensor, "n x k"]:
+def jvp_columns(
+    f: Function, z: Float[Tensor, "n z"], columns: Int[Tensor, " k"], *, step: float | None = None
+) -> Float[Tensor, "n x k"]:
     """Columns of the Jacobian, J[:, :, columns], at the price of k products instead of z.
+
+    With a `step`, forward differences (f(z + step e_j) - f(z)) / step instead: no derivative of `f` is taken.
 
     Examples
     --------
@@ -90,17 +94,22 @@ def jvp_columns(f: Function, z: Float[Tensor, "n z"], columns: Int[Tensor, " k"]
     >>> jvp_columns(lambda z: z ** 2, z, torch.tensor([1]))
     tensor([[[0.],
              [4.]]])
+    >>> jvp_columns(lambda z: z ** 2, z, torch.tensor([1]), step=0.5)
+    tensor([[[0.0000],
+             [4.5000]]])
     """
-    return value_and_jvp_columns(f, z, columns)[1]
+    return value_and_jvp_columns(f, z, columns, step=step)[1]
 
 
 def value_and_jvp_columns(
-    f: Function, z: Float[Tensor, "n z"], columns: Int[Tensor, " k"]
+    f: Function, z: Float[Tensor, "n z"], columns: Int[Tensor, " k"], *, step: float | None = None
 ) -> tuple[Float[Tensor, "n ..."], Float[Tensor, "n x k"]]:
-    """`f(z)` and columns of its Jacobian from one pass."""
+    """`f(z)` and columns of its Jacobian from one pass; arguments as for `jvp_columns`."""
     _check(f, z, "auto")
     with torch.autocast(z.device.type, enabled=False):
         z = z.float() if z.dtype in (torch.float16, torch.bfloat16) else z
+        if step is not None:
+            return _differences(f, z, columns, step)
         return (closed_jacobian if has_closed_form(f) else _forward)(f, z, columns)
 
 
@@ -127,6 +136,17 @@ def _forward(
     out_dims: Any = (None, 0)  # the value does not depend on the direction
     value, tangents = vmap(product, out_dims=out_dims)(basis)
     return value, tangents.flatten(2).permute(1, 2, 0)
+
+
+def _differences(
+    f: Function, z: Float[Tensor, "n z"], columns: Int[Tensor, " k"], step: float
+) -> tuple[Float[Tensor, "n ..."], Float[Tensor, "n x k"]]:
+    if step <= 0:
+        raise ValueError(f"`step` must be positive or None, got {step}. Try a tenth of the latents' scale.")
+    basis = torch.eye(z.shape[1], dtype=z.dtype, device=z.device)
+    moved = z + step * basis[columns].unsqueeze(1)
+    value, *values = f(torch.cat([z.unsqueeze(0), moved]).flatten(0, 1)).split(len(z))  # one call for all
+    return value, (torch.stack(values, -1) - value.unsqueeze(-1)).flatten(1, -2) / step
 
 
 def _reverse(f: Function, z: Float[Tensor, "n z"]) -> tuple[Float[Tensor, "n ..."], Float[Tensor, "n x z"]]:
