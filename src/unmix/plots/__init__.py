@@ -1,1 +1,13 @@
-"""."""
+"""Pictures of results: every function draws on a matplotlib Axes and returns it.
+
+Numbers come in, nothing is computed that a metric or a certificate should compute, and no global setting
+is touched. Colours are half transparent over the background, so that the same picture reads well on light
+and on dark paper.
+"""
+
+from ._atoms import atoms
+from ._history import history
+from ._matrices import correlation, structure
+from ._traversal import traversal
+
+__all__ = ["structure", "correlation", "history", "atoms", "traversal"]

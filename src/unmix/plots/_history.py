@@ -1,0 +1,55 @@
+"""The course of a fit: every term of the objective against the training step."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from ._style import CYCLE, axes_or_new
+
+MAX_POINTS = 400  # more would only make the file larger
+
+
+def history(history: Any, ax: Axes | None = None) -> Axes:
+    """Draw every term of a training history against the step, on a log scale where all are positive.
+
+    Parameters
+    ----------
+    history : History, or mapping of str to sequence of float
+        What `unmix.training.minimise` returns and estimators keep as `history_`, or its `terms`: one number
+        per step and term. Long series are averaged over blocks of equal length.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> ax = history({"reconstruction": [4.0, 2.0, 1.0]})
+    >>> ax.lines[0].get_ydata().tolist()
+    [4.0, 2.0, 1.0]
+    """
+    terms = getattr(history, "terms", history)
+    if not terms or not all(len(term) for term in terms.values()):
+        raise ValueError("`history` must hold at least one term with at least one step, got none. Fit first.")
+    ax = axes_or_new(ax)
+    for k, (name, term) in enumerate(terms.items()):
+        steps, values = _blocks(np.asarray(term, dtype=float))
+        ax.plot(steps, values, label=name, color=CYCLE[k % len(CYCLE)], linewidth=1.4)
+    if all(np.min(term) > 0 for term in terms.values()):
+        ax.set_yscale("log")
+    ax.set(xlabel="training step", ylabel="term of the objective")
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _blocks(term: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Average a long series over blocks; the last, shorter block is kept."""
+    length = int(np.ceil(len(term) / MAX_POINTS))
+    starts = np.arange(0, len(term), length)
+    sizes = np.diff(np.append(starts, len(term)))
+    return starts + (sizes - 1) / 2, np.add.reduceat(term, starts) / sizes

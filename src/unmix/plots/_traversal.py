@@ -1,0 +1,82 @@
+"""What one latent does: move it through its range, hold the others, and watch the observed variables."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from ._style import CYCLE, GREY, axes_or_new, labels
+
+MAX_NAMED = 8  # a legend with more entries would cover the lines
+
+
+def traversal(
+    model: Any,
+    X: Any,
+    latent: int,
+    ax: Axes | None = None,
+    *,
+    observed_names: Sequence[str] | None = None,
+    n_points: int = 61,
+    max_lines: int = 40,
+) -> Axes:
+    """Draw how the reconstruction changes while one latent moves and the others rest at their median.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Anything with `transform`, `inverse_transform` and `structure_`.
+    X : array of shape (n_samples, n_observed)
+        Data that say where the latents live; the latent moves from its 2% to its 98% quantile.
+    latent : int
+        Which latent moves.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    observed_names : sequence of str, optional
+        Labels; x0, x1, ... by default.
+    n_points : int
+        Number of positions of the latent.
+    max_lines : int
+        Draw only so many observed variables, those that move most.
+
+    Returns
+    -------
+    matplotlib Axes
+        One line per observed variable, in standard deviations of that variable, zero where the latent is at
+        its median. Variables that `structure_` says do not depend on the latent are grey.
+    """
+    ax = axes_or_new(ax)
+    values = np.asarray(X)
+    names = labels(observed_names, values.shape[1], "x", "observed_names")
+    places, changes = _moved(model, values, latent, n_points)
+    reached = model.structure_.support[:, latent]
+    most = np.argsort(-np.ptp(changes, axis=0), kind="stable")[:max_lines]
+    for i in sorted(most, key=lambda i: (reached[i], i)):
+        ax.plot(places, changes[:, i], **_line(names[i], int(reached[:i].sum()), bool(reached[i])))
+    ax.set(xlabel=f"z{latent}", ylabel="change in standard deviations")
+    if 0 < reached.sum() <= MAX_NAMED:
+        ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _moved(model: Any, values: np.ndarray, latent: int, n_points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of the latent and the change of every observed variable, in its own units."""
+    codes = np.asarray(model.transform(values))
+    if not 0 <= latent < codes.shape[1]:
+        raise ValueError(f"`latent` must be from 0 to {codes.shape[1] - 1}, got {latent}.")
+    centre = np.median(codes, axis=0)
+    low, high = np.quantile(codes[:, latent], [0.02, 0.98])
+    places = np.linspace(low, high, n_points)
+    walk = np.tile(centre, (n_points + 1, 1))
+    walk[1:, latent] = places
+    decoded = np.asarray(model.inverse_transform(walk.astype(codes.dtype)))
+    scale = values.std(0)
+    return places, (decoded[1:] - decoded[0]) / np.where(scale > 0, scale, 1.0)
+
+
+def _line(name: str, rank: int, reached: bool) -> dict[str, Any]:
+    if not reached:
+        return {"color": GREY, "alpha": 0.45, "linewidth": 1.0, "label": f"_{name}"}
+    return {"color": CYCLE[rank % (len(CYCLE) - 1)], "linewidth": 1.8, "label": name}
