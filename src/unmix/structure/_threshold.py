@@ -6,7 +6,7 @@ import numpy as np
 
 # A threshold outside this window would call half of a row's largest entry "zero", or numerical dust an edge.
 WINDOW = (0.02, 0.5)
-# When every magnitude exceeds this, keeping all of them is an answer too, and competes as a gap that starts here.
+# When every magnitude exceeds this, keeping them all is an answer too: it competes as a gap that starts here.
 NOTHING_DROPPED = 0.1
 
 
