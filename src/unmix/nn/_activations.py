@@ -27,12 +27,13 @@ def _step(module: Any, a: Values) -> Values:
 
 
 def _leaky_step(module: Any, a: Values) -> Values:
-    return torch.where(a > 0, torch.ones((), dtype=a.dtype, device=a.device), module.negative_slope)
+    # filled, not chosen by `where`: a Python number there is copied to the GPU at every call
+    return torch.full_like(a, module.negative_slope).masked_fill_(a > 0, 1.0)
 
 
 def _elu(module: Any, a: Values) -> Values:
     # exp of the clamped value: exp(a) may overflow where it is not used, and its gradient would be nan
-    return torch.where(a > 0, 1.0, module.alpha * a.clamp(max=0).exp())
+    return (module.alpha * a.clamp(max=0).exp()).masked_fill(a > 0, 1.0)
 
 
 def _silu(module: Any, a: Values) -> Values:
