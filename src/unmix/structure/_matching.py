@@ -24,10 +24,9 @@ class Match:
     distance: int
 
 
-def gram(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Count shared children, G = A'B; float32 is the fast type, and exact while counts stay below 2^24."""
-    exact = np.float32 if len(a) < 2**24 else np.float64
-    return a.astype(exact).T @ b.astype(exact)
+def countable(support: np.ndarray) -> np.ndarray:
+    """Turn edges into numbers whose products count: float32 is fast, and exact for counts below 2^24."""
+    return support.astype(np.float32 if len(support) < 2**24 else np.float64)
 
 
 def match_columns(a: np.ndarray, b: np.ndarray) -> Match:
@@ -36,7 +35,7 @@ def match_columns(a: np.ndarray, b: np.ndarray) -> Match:
     |C_j xor D_k| = |C_j| + |D_k| - 2 |C_j and D_k|, so all pairs cost one matrix product, and the best
     relabelling is an assignment problem, solved exactly.
     """
-    distances = a.sum(0)[:, None] + b.sum(0)[None, :] - 2 * gram(a, b)
+    distances = a.sum(0)[:, None] + b.sum(0)[None, :] - 2 * (countable(a).T @ countable(b))
     rows, order = linear_sum_assignment(distances)
     return Match(tuple(order.tolist()), int(distances[rows, order].sum()))
 

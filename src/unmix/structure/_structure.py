@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._checks import binary_matrix, indices_below, members, permutation_of
-from ._matching import Match, gram, has_matching, match_columns
+from ._matching import Match, countable, has_matching, match_columns
 from ._storage import load, save
 from ._threshold import cut, gap_threshold, relative_magnitudes
 
@@ -132,11 +133,19 @@ class Structure:
         """Return the latents that move every one of the given observed variables; all of them for no rows."""
         return members(self.support[indices_below(rows, self.n_observed, "rows")].all(0))
 
+    @cached_property
+    def shared_children(self) -> np.ndarray:
+        """G = S'S, so that G_ij counts the children that latents i and j share; shape (z, z), read-only."""
+        edges = countable(self.support)
+        counts = (edges.T @ edges).astype(np.int64)
+        counts.flags.writeable = False
+        return counts
+
     def contained(self) -> np.ndarray:
         """Return the containment preorder of latents: entry (i, j) is True iff C_i is a subset of C_j.
 
-        With G = S'S, |C_i and C_j| = |C_i| iff C_i is part of C_j. What a structure can identify, and what
-        not, is a statement about this one relation.
+        C_i is part of C_j iff |C_i and C_j| = |C_i|. What a structure can identify, and what not, is a
+        statement about this one relation.
 
         Returns
         -------
@@ -148,8 +157,7 @@ class Structure:
         array([[1, 1],
                [0, 1]])
         """
-        shared = gram(self.support, self.support)
-        return shared == np.diag(shared)[:, None]
+        return self.shared_children == np.diag(self.shared_children)[:, None]
 
     def atoms(self) -> dict[frozenset[int], frozenset[int]]:
         """Return the non-empty regions of the Venn diagram of observed variables: children -> latents.

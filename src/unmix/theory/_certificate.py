@@ -1,0 +1,58 @@
+"""A certificate: what a theorem says about the case at hand."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Whether the conclusion of a theorem holds here, given what it assumes, and why.
+
+    A failing certificate is a value, not an exception: `if certificate: ...` asks, `print(certificate)`
+    explains.
+
+    Attributes
+    ----------
+    theorem : str
+        The statement, with its source.
+    holds : bool
+    assumes : tuple of str
+        What was not checked and has to be believed.
+    reasons : tuple of str
+        Why it holds or fails.
+
+    Examples
+    --------
+    >>> failing = Certificate("Sufficient diversity", False, (), ("z0 and z1 have the same children",))
+    >>> bool(failing)
+    False
+    >>> print(failing)
+    Sufficient diversity fails: z0 and z1 have the same children.
+    """
+
+    theorem: str
+    holds: bool
+    assumes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        why = f": {'; '.join(self.reasons)}" if self.reasons else ""
+        trust = f" Assumed, not checked: {'; '.join(self.assumes)}." if self.assumes else ""
+        return f"{self.theorem} {'holds' if self.holds else 'fails'}{why}.{trust}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
+        }
+
+
+def names(indices: Iterable[int], letter: str = "z", most: int = 6) -> str:
+    """Write a set of variables for a reader: "z0, z2 and 5 more"."""
+    ordered = sorted(indices)
+    shown = ", ".join(f"{letter}{index}" for index in ordered[:most])
+    return shown if len(ordered) <= most else f"{shown} and {len(ordered) - most} more"
