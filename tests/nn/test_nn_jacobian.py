@@ -175,6 +175,22 @@ def test_ensemble_under_vmap_with_grad_inside_and_own_batches():
     torch.testing.assert_close(grads["decoder.2.weight"][1], members[1].decoder[2].weight.grad)
 
 
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("norm", [None, "layer"])
+def test_automatic_modes_under_vmap_over_an_ensemble(mode, norm):
+    class Norm(Inside):
+        def forward(self, z):
+            return jacobian(self.f, z, mode=mode).abs().sum()
+
+    members = [Norm(seeded(mlp, 4, 5, norm=norm, seed=i)) for i in range(3)]
+    parameters, buffers = stack_module_state(members)
+    z = points(6, 4)
+    values = vmap(lambda p, b: functional_call(members[0], (p, b), (z,)))(parameters, buffers)
+    torch.testing.assert_close(values, torch.stack([reference(m.f, z).abs().sum() for m in members]))
+    values.sum().backward()
+    assert (parameters["f.0.weight"].grad != 0).any()
+
+
 @pytest.mark.parametrize("linear", ["orthogonal", "spectral"])
 def test_parametrised_layers_have_a_closed_form_under_vmap_too(linear):
     members = [seeded(Inside, seeded(mlp, 3, 4, linear=linear, hidden=(5,), seed=i)) for i in range(2)]

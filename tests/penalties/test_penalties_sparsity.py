@@ -9,7 +9,15 @@ from torch import nn
 from torch.func import functional_call, jacrev, stack_module_state, vmap
 
 from unmix.nn import mlp, residual_mlp
-from unmix.penalties import dependency_sparsity, jacobian_sparsity, latent_sparsity
+from unmix.penalties import (
+    compositional_contrast,
+    dependency_sparsity,
+    hessian_penalty,
+    ima_contrast,
+    jacobian_sparsity,
+    latent_sparsity,
+    orojar,
+)
 
 FORMS = ["l1", "group", "log", "group_log"]
 
@@ -135,16 +143,28 @@ def test_gradcheck_on_a_two_layer_net(options):
     torch.autograd.gradcheck(penalty, (z, *f.parameters()))
 
 
-def test_penalty_under_an_ensemble():
+ENSEMBLE = {
+    "l1": dependency_sparsity,
+    "group": partial(dependency_sparsity, form="group", normalize="std"),
+    "differences": partial(dependency_sparsity, step=0.1),
+    "orojar": orojar,
+    "hessian": hessian_penalty,
+    "compositional": partial(compositional_contrast, slots=3),
+    "ima": ima_contrast,
+}
+
+
+@pytest.mark.parametrize("name", ENSEMBLE)
+def test_penalties_under_an_ensemble(name):
     class Penalised(nn.Module):
         def __init__(self, f):
             super().__init__()
             self.f = f
 
         def forward(self, z):
-            return dependency_sparsity(self.f, z, form="group", normalize="std")
+            return ENSEMBLE[name](self.f, z)
 
-    members = [Penalised(seeded(mlp, 3, 5, seed=i)) for i in range(3)]
+    members = [Penalised(seeded(mlp, 3, 5, activation="tanh", seed=i)) for i in range(3)]
     parameters, buffers = stack_module_state(members)
     z = points(21, 3).reshape(3, 7, 3)
     together = vmap(lambda p, b, z: functional_call(members[0], (p, b), (z,)))(parameters, buffers, z)

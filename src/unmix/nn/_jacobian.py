@@ -133,9 +133,8 @@ def _forward(
     def product(e: Tensor) -> tuple[Tensor, Tensor]:
         return jvp(f, (z,), (e.expand_as(z),))
 
-    out_dims: Any = (None, 0)  # the value does not depend on the direction
-    value, tangents = vmap(product, out_dims=out_dims)(basis)
-    return value, tangents.flatten(2).permute(1, 2, 0)
+    values, tangents = vmap(product)(basis)
+    return values[0], tangents.flatten(2).permute(1, 2, 0)
 
 
 def _differences(
