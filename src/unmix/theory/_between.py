@@ -8,10 +8,9 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from ._certificate import Certificate, names
+from ._certificate import Certificate, assumed, names
 from ._certify import StructureCertificate, certify
 from ._theorems import assumptions
-
 
 _PARTS = ("intersection", "union", "symmetric_difference", "only_a", "only_b")
 _SETS = ("a", "b", "latents_a", "latents_b", *_PARTS)
@@ -67,7 +66,8 @@ class Between:
         parts = {"shared": self.intersection, "only A": self.only_a, "only B": self.only_b}
         head = f"A = {{{names(self.a, 'x')}}}, B = {{{names(self.b, 'x')}}}."
         sets = "; ".join(f"{part}: {names(latents) or 'nothing'}" for part, latents in parts.items())
-        return "\n".join([f"{head} Latents: {sets}.", *(f"- {guarantee}" for guarantee in self.guarantees)])
+        verdicts = [f"- {guarantee.verdict}" for guarantee in self.guarantees]
+        return "\n".join([f"{head} Latents: {sets}.", *verdicts, assumed(self.guarantees[0].assumes)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

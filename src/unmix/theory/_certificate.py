@@ -39,16 +39,26 @@ class Certificate:
     def __bool__(self) -> bool:
         return self.holds
 
-    def __str__(self) -> str:
+    @property
+    def verdict(self) -> str:
+        """The sentence without what it assumes."""
         why = f": {'; '.join(self.reasons)}" if self.reasons else ""
-        trust = f" Assumed, not checked: {'; '.join(self.assumes)}." if self.assumes else ""
-        return f"{self.theorem} {'holds' if self.holds else 'fails'}{why}.{trust}"
+        return f"{self.theorem} {'holds' if self.holds else 'fails'}{why}."
+
+    def __str__(self) -> str:
+        return f"{self.verdict} {assumed(self.assumes)}".rstrip()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
         }
+
+
+def assumed(assumes: Iterable[str]) -> str:
+    """Write what has to be believed, or nothing."""
+    listed = "; ".join(assumes)
+    return f"Assumed, not checked: {listed}." if listed else ""
 
 
 def names(indices: Iterable[int], letter: str = "z", most: int = 6) -> str:

@@ -66,7 +66,7 @@ def _diversity(certificate: Any) -> Certificate:
 
 
 def _elements(certificate: Any) -> Certificate:
-    """Theorem 3 as far as it can be proved: clauses 1 and 2 need independence; unique children then suffice."""
+    """Theorem 3 as far as it can be proved: clauses 1 and 2 need independence; then unique children do."""
     left = [latent for latent, level in enumerate(certificate.levels) if level != "element"]
     reason = (
         f"{names(left)} may be mixed with others" if left else "each latent depends on its estimate alone"

@@ -7,7 +7,8 @@ import numpy as np
 
 from unmix.structure import triangular_edges
 
-from ._certificate import names
+from ._certificate import assumed, names
+from ._theorems import assumptions
 
 
 def latent_reasons(certificate: Any) -> tuple[str, ...]:
@@ -22,10 +23,10 @@ def _reason(certificate: Any, latent: int, block: frozenset[int]) -> str:
         return f"z{latent} is identified alone: {_why_alone(certificate, latent)}."
     if certificate.levels[latent] == "element if independent":
         return (
-            f"z{latent} may be mixed with {names(above)}, which move all that it moves; "
+            f"z{latent} may be mixed with {names(above)} (moving all that it moves); "
             "it is identified alone if latents are independent."
         )
-    rest = f", and may be mixed with {names(above)}, which move all that they move" if above else ""
+    rest = f", and may be mixed with {names(above)} (moving all that they move)" if above else ""
     return f"z{latent} is identified only within {{{names(block)}}}, which have the same children{rest}."
 
 
@@ -55,14 +56,14 @@ def _triangular(certificate: Any) -> tuple[str, ...]:
         return ()
     x, n = certificate.structure.shape
     if x < n:
-        count = "The triangular alternative cannot be counted with fewer observed variables than latents"
+        count = "With fewer observed variables than latents the triangular alternative cannot be counted"
     else:
         count = (
             f"A triangular (Knothe-Rosenblatt) model fits any data with at most "
             f"{triangular_edges(x, n)} edges, and this structure has {certificate.structure.n_edges}"
         )
     return (
-        f"{count}: sparsity alone cannot single out the truth. Every guarantee rests on the faithfulness "
+        f"{count}: sparsity alone may not single out the truth. Every guarantee rests on the faithfulness "
         "assumption that excludes such models (Assumption 1, second half).",
     )
 
@@ -82,8 +83,9 @@ def summary(certificate: Any) -> str:
     counts = Counter(certificate.levels)
     found = ", ".join(f"{counts[level]} {words}" for level, words in _LEVELS.items() if counts[level])
     head = f"{n} latents, {x} observed variables, {certificate.structure.n_edges} edges: {found}."
-    theorems = [f"- {theorem}" for theorem in certificate.certificates]
-    return "\n".join([head, *(f"- {reason}" for reason in certificate.reasons), "Theorems:", *theorems])
+    reasons = [f"- {reason}" for reason in certificate.reasons]
+    theorems = [f"- {theorem.verdict}" for theorem in certificate.certificates]
+    return "\n".join([head, *reasons, "Theorems:", *theorems, assumed(assumptions(certificate))])
 
 
 _LEVELS = {

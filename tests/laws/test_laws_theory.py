@@ -1,0 +1,84 @@
+"""Laws of certificates: verdicts do not depend on names, order or repetition."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unmix.structure import Structure
+from unmix.theory import between, certify
+
+
+@st.composite
+def structures(draw):
+    n_observed, n_latents = draw(st.integers(1, 7)), draw(st.integers(1, 6))
+    bits = draw(st.lists(st.booleans(), min_size=n_observed * n_latents, max_size=n_observed * n_latents))
+    support = np.reshape(bits, (n_observed, n_latents))
+    support[0] |= ~support.any(0)  # every latent has a child
+    return Structure(support)
+
+
+@given(structures(), st.randoms(), st.booleans())
+def test_relabelling_latents_relabels_the_verdicts(structure, random, independent):
+    order = random.sample(range(structure.n_latents), structure.n_latents)
+    before = certify(structure, independent_latents=independent)
+    after = certify(structure.permute(order), independent_latents=independent)
+    assert np.array_equal(after.may_depend, before.may_depend[np.ix_(order, order)])
+    assert np.array_equal(after.separated_in_paper, before.separated_in_paper[np.ix_(order, order)])
+    assert list(after.levels) == [before.levels[j] for j in order]
+    assert list(after.clauses) == [before.clauses[j] for j in order]
+    assert {frozenset(order[j] for j in block) for block in after.blocks} == set(before.blocks)
+
+
+@given(structures(), st.randoms(), st.booleans())
+def test_the_order_of_observed_variables_does_not_matter(structure, random, independent):
+    order = random.sample(range(structure.n_observed), structure.n_observed)
+    before = certify(structure, independent_latents=independent)
+    after = certify(structure.permute_rows(order), independent_latents=independent)
+    assert np.array_equal(after.may_depend, before.may_depend)
+    assert (after.levels, after.clauses, after.blocks) == (before.levels, before.clauses, before.blocks)
+
+
+@given(structures(), st.randoms())
+def test_repeating_observed_variables_changes_no_verdict(structure, random):
+    extra = [random.randrange(structure.n_observed) for _ in range(3)]
+    repeated = Structure(np.vstack([structure.support, structure.support[extra]]))
+    before, after = certify(structure), certify(repeated)
+    assert np.array_equal(after.may_depend, before.may_depend)
+    assert (after.levels, after.clauses, after.blocks) == (before.levels, before.clauses, before.blocks)
+
+
+@given(structures())
+def test_grouping_observed_variables_never_separates_more(structure):
+    half = structure.n_observed // 2
+    groups = (
+        [list(range(half)), list(range(half, structure.n_observed))]
+        if half
+        else [[*range(structure.n_observed)]]
+    )
+    assert (certify(structure).may_depend <= certify(structure.group(groups)).may_depend).all()
+
+
+@given(structures())
+def test_what_is_proved_is_part_of_what_the_paper_states_and_independence_only_helps(structure):
+    plain, independent = certify(structure), certify(structure, independent_latents=True)
+    assert (~plain.may_depend <= plain.separated_in_paper).all()
+    assert (independent.may_depend <= plain.may_depend).all()
+    assert (~independent.may_depend <= independent.separated_in_paper).all()
+    assert plain.may_depend.diagonal().all() and not plain.separated_in_paper.diagonal().any()
+    assert np.array_equal(plain.separated_in_paper, plain.separated_in_paper.T)
+
+
+@given(structures())
+def test_what_may_depend_is_a_preorder(structure):
+    related = certify(structure).may_depend.astype(int)
+    assert not ((related @ related > 0) & (related == 0)).any()
+
+
+@given(structures(), st.randoms())
+def test_index_sets_their_intersections_and_unions_are_closed_upwards(structure, random):
+    a, b = ([i for i in range(structure.n_observed) if random.random() < 0.6] or [0] for _ in range(2))
+    found = between(structure, a, b)
+    may_depend = certify(structure).may_depend
+    for block in [found.latents_a, found.latents_b, found.intersection, found.union]:
+        outside = sorted(set(range(structure.n_latents)) - block)
+        assert not may_depend[np.ix_(sorted(block), outside)].any()

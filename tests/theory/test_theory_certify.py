@@ -1,0 +1,274 @@
+"""`certify` against the definitions, written out over all sets A, B of observed variables."""
+
+import itertools
+import json
+from collections import Counter
+from math import factorial, prod
+
+import numpy as np
+import pytest
+
+from unmix.structure import Structure, complement_identity, dense, diverse, ring, triangular
+from unmix.theory import certify
+
+EXAMPLE_5 = Structure([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
+
+
+def structures(n_observed, n_latents):
+    """All structures in which every latent has a child."""
+    columns = [c for c in itertools.product([0, 1], repeat=n_observed) if any(c)]
+    for chosen in itertools.product(columns, repeat=n_latents):
+        yield Structure(np.array(chosen).T)
+
+
+def random_structures(count, seed=0):
+    rng = np.random.default_rng(seed)
+    while count:
+        support = rng.random((rng.integers(1, 6), rng.integers(1, 6))) < rng.uniform(0.2, 0.8)
+        if support.any(0).all():
+            count -= 1
+            yield Structure(support)
+
+
+SMALL = [*structures(1, 3), *structures(2, 2), *structures(2, 3), *structures(3, 2), *structures(3, 3)]
+SAMPLE = [*structures(2, 2), *structures(3, 2), *random_structures(60)]
+
+
+def subsets(items):
+    items = list(items)
+    return itertools.chain.from_iterable(
+        itertools.combinations(items, size) for size in range(1, len(items) + 1)
+    )
+
+
+def rows(structure):
+    return [frozenset(np.flatnonzero(row).tolist()) for row in structure.support]
+
+
+def meets(parents, n_latents, i, a, clause):
+    """Assumption 2 as printed: does the set A witness the clause for latent i? `parents[k]` is I_k."""
+    if clause == 3:
+        return frozenset.intersection(*(parents[k] for k in a)) == {i}
+    if len(frozenset().union(*(parents[k] for k in a))) < n_latents:
+        return False
+    for k in a:
+        others = [parents[j] for j in a if j != k]
+        if clause == 1 and parents[k] - frozenset().union(*others) == {i}:
+            return True
+        if clause == 2 and frozenset(range(n_latents)).intersection(*others) - parents[k] == {i}:
+            return True
+    return False
+
+
+def searched_clauses(structure):
+    parents, n = rows(structure), structure.n_latents
+    sets = list(subsets(range(structure.n_observed)))
+    return tuple(
+        frozenset(c for c in (1, 2, 3) if any(meets(parents, n, i, a, c) for a in sets)) for i in range(n)
+    )
+
+
+def cases(structure):
+    """Definition 5 as printed: the ordered pairs (i, j) that some A, B separates, by case."""
+    found = {"i": set(), "ii": set(), "iii": set()}
+    index_sets = {structure.latents(a) for a in subsets(range(structure.n_observed))}
+    for i_a, i_b in itertools.product(index_sets, index_sets):
+        found["i"] |= set(itertools.product(i_a & i_b, i_a ^ i_b))
+        found["ii"] |= set(itertools.product(i_a ^ i_b, i_a & i_b))
+        found["iii"] |= set(itertools.product(i_a - i_b, i_b - i_a))
+    return found
+
+
+def pairs(matrix):
+    return set(map(tuple, np.argwhere(matrix).tolist()))
+
+
+def test_clauses_equal_a_search_over_all_sets_of_observed_variables():
+    for structure in [*SMALL, *random_structures(150), EXAMPLE_5]:
+        assert certify(structure).clauses == searched_clauses(structure)
+
+
+def test_every_witness_is_one():
+    for structure in [*SMALL[::2], *random_structures(100, seed=1), EXAMPLE_5]:
+        certificate, parents = certify(structure), rows(structure)
+        for i, found in enumerate(certificate.witnesses):
+            assert found.keys() == certificate.clauses[i]
+            assert all(meets(parents, structure.n_latents, i, a, clause) for clause, a in found.items())
+
+
+@pytest.mark.parametrize("structure", SAMPLE, ids=lambda s: str(s.support.astype(int).tolist()))
+def test_the_relation_of_the_paper_equals_definition_5_over_all_pairs_of_sets(structure):
+    found = cases(structure)
+    certificate = certify(structure)
+    assert pairs(certificate.separated_in_paper) == found["i"] | found["ii"] | found["iii"]
+    assert pairs(~certificate.may_depend) == found["i"]  # case (i) is exactly what can be proved
+    assert found["iii"] <= found["i"] and found["ii"] == {(j, i) for i, j in found["i"]}
+
+
+def test_blocks_are_the_atoms_and_independence_frees_single_ones_only():
+    for structure in SMALL:
+        certificate, independent = certify(structure), certify(structure, independent_latents=True)
+        assert set(certificate.blocks) == set(structure.atoms().values())
+        for block in certificate.blocks:
+            for i in block:
+                expected = {i} if len(block) == 1 else set(np.flatnonzero(structure.contained()[i]))
+                assert set(np.flatnonzero(independent.may_depend[i])) == expected
+
+
+def test_levels_follow_from_the_relations():
+    for structure in SMALL:
+        for independent in [False, True]:
+            certificate = certify(structure, independent_latents=independent)
+            for i, level in enumerate(certificate.levels):
+                unique = (
+                    not certificate.separated_in_paper[i].all()
+                    and (~certificate.separated_in_paper[i]).sum() == 1
+                )
+                alone = certificate.may_depend[i].sum() == 1
+                assert level == ("element" if alone else "element if independent" if unique else "block")
+                assert (3 in certificate.clauses[i]) <= (level == "element")
+            assert bool(certificate) == all(level == "element" for level in certificate.levels)
+
+
+def test_example_5_of_the_paper():
+    certificate = certify(EXAMPLE_5)
+    ups = [{0, 3, 4, 6}, {1, 3, 5, 6}, {2, 4, 5, 6}, {3, 6}, {4, 6}, {5, 6}, {6}]
+    found = cases(EXAMPLE_5)
+    assert [set(np.flatnonzero(row)) for row in certificate.may_depend] == ups
+    assert certificate.clauses == tuple(map(frozenset, [{1}, {1}, {1}, {2}, {2}, {2}, {3}]))
+    assert len(certificate.blocks) == 7 and certificate.separated_in_paper.sum() == 42
+    assert (~certificate.may_depend).sum() == 30
+    assert [len(found[case]) for case in ("i", "ii", "iii")] == [30, 30, 18]
+    assert [certificate.witnesses[i][2] for i in (3, 4, 5)] == [{0, 1, 2}] * 3
+    assert certificate.levels == ("element if independent",) * 6 + ("element",)
+    assert not certificate and certify(EXAMPLE_5, independent_latents=True)
+    assert any("groups" in reason for reason in certificate.reasons)  # 7 latents need more than 3 numbers
+
+
+@pytest.mark.parametrize(("n", "expected"), [(3, (247, 192, 192, 12)), (4, (37_823, 28_824, 27_960, 600))])
+def test_counts_of_square_structures_with_a_perfect_matching(n, expected):
+    """Columns may be reordered freely, so count multisets of columns with their number of orders."""
+    columns = [c for c in itertools.product([0, 1], repeat=n) if any(c)]
+    counts = np.zeros(4, dtype=int)
+    for chosen in itertools.combinations_with_replacement(columns, n):
+        structure = Structure(np.array(chosen).T)
+        if not structure.is_injective():
+            continue
+        orders = factorial(n) // prod(factorial(k) for k in Counter(chosen).values())
+        certificate = certify(structure)
+        distinct = len(certificate.blocks) == n
+        diverse_enough = all(certificate.clauses)
+        sparse = all(3 in met for met in certificate.clauses)
+        counts += orders * np.array([True, distinct, diverse_enough, sparse])
+    assert tuple(counts.tolist()) == expected
+
+
+@pytest.mark.parametrize("n", [3, 4, 6])
+def test_complement_identity_meets_every_clause(n):
+    certificate = certify(complement_identity(n))
+    assert certificate.clauses == (frozenset({1, 2, 3}),) * n and certificate
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_a_chain_of_columns(n):
+    """Columns of the triangular structure shrink from the first, which is the largest, to the last."""
+    certificate = certify(triangular(n, n))
+    for i in range(n):
+        assert set(np.flatnonzero(certificate.may_depend[i])) == set(range(i + 1))
+        assert (3 in certificate.clauses[i]) == (i == 0)
+        assert (1 in certificate.clauses[i]) == (i == n - 1)
+        assert (2 in certificate.clauses[i]) == (i > 0)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_a_dense_structure_is_one_block_and_nothing_passes(n):
+    certificate = certify(dense(n, n), independent_latents=True)
+    assert certificate.blocks == (frozenset(range(n)),) and certificate.may_depend.all()
+    assert certificate.clauses == (frozenset(),) * n and certificate.levels == ("block",) * n
+    assert not certificate and not certificate.separated_in_paper.any()
+
+
+def test_distinct_columns_do_not_imply_sufficient_diversity():
+    structure = Structure(np.array([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 0, 1]]).T)
+    certificate = certify(structure)
+    assert len(certificate.blocks) == 4 and certificate.clauses[1] == frozenset()
+    assert certify(structure, independent_latents=True)  # and yet independence identifies every latent
+
+
+def test_one_latent_is_always_alone():
+    assert certify(Structure([[1], [0]])).levels == ("element",)
+
+
+@pytest.mark.parametrize(
+    ("structure", "sparser"),
+    [
+        (ring(3), False),
+        (ring(4), True),
+        (diverse(6, 3, random_state=0), True),
+        (dense(5, 5), False),
+        (EXAMPLE_5, False),
+    ],
+)
+def test_the_triangular_alternative_is_named_where_it_is_as_sparse(structure, sparser):
+    certificate = certify(structure)
+    assert certificate.sparser_than_triangular is sparser
+    for texts in [certificate.reasons, [a for c in certificate.certificates[:3] for a in c.assumes]]:
+        assert any("faithfulness" in text for text in texts) is not sparser
+
+
+def test_reasons_name_latents_and_children():
+    certificate = certify(Structure([[1, 1, 0, 0], [0, 1, 1, 1], [0, 1, 1, 1]]))
+    assert "z1 (moving all that it moves)" in certificate.reasons[0]
+    assert "no other latent moves all of x0, x1, x2" in certificate.reasons[1]
+    assert "within {z2, z3}" in certificate.reasons[2] and "z1" in certificate.reasons[2]
+
+
+def test_a_narrow_margin_is_mentioned():
+    narrow, wide = (certify(Structure.from_jacobian([[1.0, 0.0], [r, 1.0]], 0.4)) for r in (0.35, 0.05))
+    assert not any("margin" in reason for reason in wide.reasons)
+    assert any("margin of 2.86" in r for r in narrow.reasons) or narrow.structure.margin > 2
+    close = certify(Structure([[1, 0], [0, 1]], margin=1.2))
+    assert any("margin of 1.20" in reason for reason in close.reasons)
+
+
+def test_certificates_agree_with_levels_and_clauses():
+    for structure in SMALL[::7]:
+        for independent in [False, True]:
+            certificate = certify(structure, independent_latents=independent)
+            by_name = {c.theorem.split(" (")[0]: c for c in certificate.certificates}
+            assert by_name["DDL Theorem 2"] and by_name["DDL Theorem 1, cases"]
+            assert bool(by_name["DDL Theorem 3"]) == bool(certificate)
+            assert bool(by_name["DDL Assumption 2"]) == all(certificate.clauses)
+            proved = not (certificate.separated_in_paper & certificate.may_depend).any()
+            assert bool(by_name["DDL Theorem 1, case"]) == proved
+
+
+def test_a_childless_latent_is_refused():
+    with pytest.raises(ValueError, match="got none for z1, z2"):
+        certify(Structure([[1, 0, 0], [1, 0, 0]]))
+
+
+def test_matrices_are_read_only():
+    certificate = certify(ring(3))
+    for matrix in [certificate.may_depend, certificate.separated_in_paper]:
+        assert matrix.dtype == bool and matrix.shape == (3, 3)
+        with pytest.raises(ValueError, match="read-only"):
+            matrix[0, 0] = False
+
+
+def test_dict_and_text_hold_the_same_answers():
+    certificate = certify(EXAMPLE_5)
+    document = json.loads(json.dumps(certificate.to_dict()))
+    assert document["blocks"] == [[j] for j in range(7)] and document["levels"] == list(certificate.levels)
+    assert document["may_depend"] == certificate.may_depend.tolist()
+    assert document["clauses"][3] == [2] and document["witnesses"][3] == {"2": [0, 1, 2]}
+    assert document["certificates"][3]["holds"] is True
+    text = str(certificate)
+    assert all(reason in text for reason in certificate.reasons) and "1 identified alone" in text
+
+
+def test_large_structures_take_seconds_at_most():
+    rng = np.random.default_rng(0)
+    support = rng.random((2000, 400)) < 0.02
+    certificate = certify(Structure(support | (np.arange(2000)[:, None] % 400 == np.arange(400))))
+    assert len(certificate.levels) == 400 and len(certificate.reasons) >= 400
