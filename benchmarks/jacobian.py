@@ -26,7 +26,7 @@ from unmix.nn import mlp, value_and_jacobian, value_and_jvp_columns
 from unmix.penalties import dependency_sparsity, jacobian_sparsity
 
 BATCH = 512
-LOOP_SAMPLES = 16
+LOOP_SAMPLES = 4
 PENALTY_SHAPES = [(d_z, d_x) for d_z in (10, 20, 50) for d_x in (10, 50, 200)]
 EXACT_SHAPES = [(5, 5), (5, 10), (5, 15), (5, 50)]
 SAMPLED_SHAPES = [(d_z, d_x) for d_z in (5, 10, 20, 50, 100) for d_x in (d_z, 2 * d_z)]

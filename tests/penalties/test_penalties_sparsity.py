@@ -132,7 +132,7 @@ def test_normalising_scale_is_held_constant():
 
 @pytest.mark.parametrize("options", [{}, {"columns": 2}, {"form": "group"}, {"form": "log"}, {"step": 0.1}])
 def test_gradcheck_on_a_two_layer_net(options):
-    f, z = seeded(mlp, 3, 4, hidden=(5, 5), activation="tanh"), points(3, 3).requires_grad_()
+    f, z = seeded(mlp, 3, 4, hidden=(3,), activation="tanh"), points(2, 3).requires_grad_()
     names = [name for name, _ in f.named_parameters()]
 
     def penalty(z, *values):
@@ -179,15 +179,15 @@ def test_latent_sparsity_is_the_mean_l1_norm_of_the_codes():
 def test_training_with_the_penalty_finds_the_sparse_rotation():
     # x = R z: among all rotations, those along the axes are sparsest
     angle = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.Adam([angle], lr=0.02)
-    for _ in range(200):
+    optimiser = torch.optim.Adam([angle], lr=0.05)
+    for _ in range(80):
         c, s = angle.cos(), angle.sin()
         R = torch.stack([torch.stack([c, -s]), torch.stack([s, c])])
         optimiser.zero_grad()
         dependency_sparsity(lambda z, R=R: z @ R.T, torch.zeros(4, 2, dtype=torch.float64)).backward()
         optimiser.step()
     quarter_turns = angle.item() / (torch.pi / 2)
-    assert abs(quarter_turns - round(quarter_turns)) < 0.02
+    assert abs(quarter_turns - round(quarter_turns)) < 0.05
 
 
 @pytest.mark.parametrize(

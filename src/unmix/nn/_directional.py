@@ -24,7 +24,7 @@ def first_directional(
 
     References
     ----------
-    Wei et al. (2021), Orthogonal Jacobian regularization, Section 3.3, arXiv:2108.07668.
+    Wei et al. (2021), Orthogonal Jacobian regularization, arXiv:2108.07668.
     """
     if step is None:
         return jvp(f, (z,), (v,))[1].flatten(1)

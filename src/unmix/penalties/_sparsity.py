@@ -61,7 +61,7 @@ def dependency_sparsity(
 
     References
     ----------
-    Zheng et al. (2026), Diverse dictionary learning, Theorem 1 and Section 4, arXiv:2604.17568.
+    Zheng et al. (2026), Diverse dictionary learning, Theorem 1 and Section 4.2, arXiv:2604.17568.
     """
     n_latents = z.shape[1]
     if normalize not in (None, "std"):
@@ -102,8 +102,8 @@ def jacobian_sparsity(
 
     References
     ----------
-    Candès, Wakin and Boyd (2008), Enhancing sparsity by reweighted l1 minimization, Equation (11)
-    (the logarithmic form), arXiv:0711.1612.
+    Candès, Wakin and Boyd (2008), Enhancing sparsity by reweighted l1 minimization (the logarithmic
+    form), arXiv:0711.1612.
     """
     if form not in FORMS:
         raise ValueError(f"`form` must be one of {FORMS}, got {form!r}. Choose one of these.")
