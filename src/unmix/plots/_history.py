@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ._style import CYCLE, axes_or_new
+from ._style import CYCLE, axes_or_new, legend_above
 
 MAX_POINTS = 400  # more would only make the file larger
 
@@ -42,7 +42,7 @@ def history(history: Any, ax: Axes | None = None) -> Axes:
     if all(np.min(term) > 0 for term in terms.values()):
         ax.set_yscale("log")
     ax.set(xlabel="training step", ylabel="term of the objective")
-    ax.legend(frameon=False)
+    legend_above(ax, most=len(terms))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 

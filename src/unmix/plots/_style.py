@@ -54,6 +54,22 @@ def label_axis(axis: Any, texts: Sequence[str]) -> None:
     axis.set_tick_params(length=0)
 
 
+def legend_above(ax: Axes, most: int) -> None:
+    """Put a legend above the picture, where it can't cover a line; none where there are too many names."""
+    n_entries = len(ax.get_legend_handles_labels()[1])
+    if 0 < n_entries <= most:
+        ax.legend(
+            frameon=False,
+            loc="lower left",
+            bbox_to_anchor=(-0.04, 1.0),
+            ncols=n_entries if n_entries <= 5 else 4,
+            columnspacing=1.0,
+            handlelength=1.1,
+            handletextpad=0.4,
+            borderaxespad=0.2,
+        )
+
+
 def without_frame(ax: Axes) -> None:
     """Remove the four spines."""
     ax.spines[:].set_visible(False)

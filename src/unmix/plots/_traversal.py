@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from ._style import CYCLE, GREY, axes_or_new, labels
+from ._style import CYCLE, GREY, axes_or_new, labels, legend_above
 
 MAX_NAMED = 8  # a legend with more entries would cover the lines
 
@@ -55,8 +55,7 @@ def traversal(
     for i in sorted(most, key=lambda i: (reached[i], i)):
         ax.plot(places, changes[:, i], **_line(names[i], int(reached[:i].sum()), bool(reached[i])))
     ax.set(xlabel=f"z{latent}", ylabel="change in standard deviations")
-    if 0 < reached.sum() <= MAX_NAMED:
-        ax.legend(frameon=False)
+    legend_above(ax, MAX_NAMED)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 

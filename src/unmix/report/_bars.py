@@ -1,0 +1,81 @@
+"""Numbers as labelled bars: scores beside the marks they have to beat, restarts beside the best one."""
+
+from typing import Any
+
+import numpy as np
+
+from ._material import Material
+from ._words import score_sentence
+
+METRICS = {
+    "mcc": (
+        "MCC",
+        "Mean correlation coefficient (MCC)",
+        "Each true latent is paired with one estimated latent; the mean absolute correlation of the pairs. "
+        "1 is perfect.",
+    ),
+    "r2": (
+        "R²",
+        "Information kept (R²)",
+        "How well all estimated latents together predict the true ones, by a linear map, on samples it has "
+        "not seen. It does not ask that they are told apart.",
+    ),
+}
+RESTARTS = (
+    "{n} fits from different random starts; the one with the lowest objective was kept, and the truth played "
+    "no part in the choice. Bars show the distance from the best: several short ones mean that independent "
+    "starts arrived at equally good solutions."
+)
+MAX_RESTARTS = 12
+
+
+def scores(material: Material) -> list[dict[str, Any]]:
+    """Return one block per metric: this fit, raw x, rotation floor, chance, and what to make of them."""
+    if material.evaluation is None:
+        return []
+    return [_score(name, score, material.identifying) for name, score in material.evaluation.items()]
+
+
+def _score(key: str, score: Any, identifying: bool) -> dict[str, Any]:
+    short, name, meaning = METRICS.get(key, (key, key, ""))
+    low, high = score.interval
+    rows = [
+        _bar("this fit", score.value, "ours", f"{low:.3f} to {high:.3f}"),
+        _bar("raw x", score.raw, "mark"),
+        _bar("rotation floor", score.floor, "mark"),
+        _bar("chance", score.null, "mark"),
+    ]
+    reading = score_sentence(key, short, score, identifying=identifying)[1]
+    return {"name": name, "meaning": meaning, "rows": rows, "reading": reading}
+
+
+def _bar(label: str, value: float | None, kind: str, detail: str = "") -> dict[str, Any]:
+    text = "not measured" if value is None else f"{value:.3f}"
+    return {"label": label, "kind": kind, "text": text, "detail": detail, "percent": _percent(value or 0.0)}
+
+
+def _percent(fraction: float) -> float:
+    return round(100 * float(np.clip(fraction, 0, 1)), 2)
+
+
+def restarts(model: Any) -> dict[str, Any]:
+    """List the restarts by objective, lowest first; those dropped early have none and come last."""
+    objectives = np.asarray(getattr(model, "restarts_", ()), dtype=float).ravel()
+    finite = objectives[np.isfinite(objectives)]
+    if len(objectives) < 2 or not len(finite):
+        return {"restarts": [], "restarts_text": ""}
+    order = np.argsort(np.where(np.isfinite(objectives), objectives, np.inf), kind="stable")
+    spread = np.ptp(finite) or 1.0
+    distances = (objectives - finite.min()) / spread
+    rows = [_restart(int(k), objectives[k], distances[k], kept=k == order[0]) for k in order[:MAX_RESTARTS]]
+    return {"restarts": rows, "restarts_text": RESTARTS.format(n=len(objectives))}
+
+
+def _restart(k: int, objective: float, distance: float, *, kept: bool) -> dict[str, Any]:
+    finished = np.isfinite(objective)
+    return {
+        "label": f"start {k}{', kept' if kept else ''}",
+        "kind": "ours" if kept else "mark",
+        "text": f"{objective:.5g}" if finished else "dropped early",
+        "percent": _percent(distance) if finished else 100.0,
+    }

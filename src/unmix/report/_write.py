@@ -1,0 +1,78 @@
+"""From a fitted model and its data to one HTML file."""
+
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from .._files import atomic_write
+from .._version import __version__
+from ._page import page
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("unmix.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+
+
+def write(
+    path: str | Path,
+    *,
+    model: Any = None,
+    data: Any = None,
+    evaluation: Any = None,
+    certificate: Any = None,
+    title: str = "What was recovered, and what can be trusted",
+    notes: str = "",
+) -> Path:
+    """Write one self-contained HTML page about a fit.
+
+    What is not given is worked out where possible: the certificate from `model.structure_`, the evaluation
+    from `model` and a dataset that knows its true latents. Every string is escaped.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where to write; its folder must exist. Written atomically.
+    model : fitted estimator, optional
+        With `transform`, `structure_` and, where it has them, `history_`, `restarts_` and `jacobian`.
+    data : LatentDataset or array of shape (n_samples, n_observed), optional
+        The data. A LatentDataset with `z` also brings the truth to compare with.
+    evaluation : Evaluation, optional
+        As returned by `unmix.metrics.evaluate`; give it `x=` so that raw x stands beside the scores.
+    certificate : StructureCertificate, optional
+        As returned by `unmix.theory.certify`.
+    title, notes : str
+        The heading, and free text (blank lines separate paragraphs).
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unmix.structure import Structure
+    >>> from unmix.theory import certify
+    >>> certificate = certify(Structure([[1, 0], [1, 1], [0, 1]]))
+    >>> path = write(tempfile.mkdtemp() + "/report.html", certificate=certificate)
+    >>> "All 2 latents are identified" in path.read_text()
+    True
+    """
+    if model is None and evaluation is None and certificate is None:
+        raise ValueError(
+            "`write` must be given a `model`, an `evaluation` or a `certificate`, got none of them."
+        )
+    context = page(model=model, data=data, evaluation=evaluation, certificate=certificate)
+    html = _TEMPLATES.get_template("report.html").render(
+        title=title,
+        notes=[part.strip() for part in notes.split("\n\n") if part.strip()],
+        css=Markup(_TEMPLATES.get_template("style.css").render()),
+        version=__version__,
+        versions=f"unmix {__version__}, Python {platform.python_version()}, numpy {np.__version__}",
+        **context,
+    )
+    return atomic_write(Path(path), html)

@@ -1,0 +1,258 @@
+"""The report says what may be said, shows every score beside its marks, and escapes every string."""
+
+import re
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from unmix import report
+from unmix.metrics import evaluate
+from unmix.structure import Structure, dense, diverse
+from unmix.theory import certify
+
+HOSTILE = '<script>alert("x")</script>'
+
+
+class Linear:
+    """A fitted model with x = W z and codes that mix the latents a little."""
+
+    def __init__(self, weights, mix=0.0):
+        self.weights, self.mix = np.asarray(weights, dtype=float), mix
+        self.structure_ = Structure(self.weights != 0)
+        self.history_ = SimpleNamespace(terms={"fit": [3.0, 2.0], "sparsity": [1.0, 0.5]})
+        self.restarts_ = [30.5, 29.9, np.nan]
+
+    def __repr__(self):
+        return "DiverseDictionaryLearning(n_components=2)"
+
+    def get_params(self, deep=True):
+        return {"n_components": self.weights.shape[1], "random_state": 0}
+
+    def transform(self, x):
+        z = x @ np.linalg.pinv(self.weights).T
+        turn = np.random.default_rng(0).normal(size=(z.shape[1],) * 2)
+        return z @ (np.eye(len(turn)) + self.mix * turn)
+
+    def inverse_transform(self, z):
+        turn = np.random.default_rng(0).normal(size=(z.shape[1],) * 2)
+        return z @ np.linalg.inv(np.eye(len(turn)) + self.mix * turn) @ self.weights.T
+
+    def jacobian(self, x):
+        return np.repeat(self.weights[None], len(x), axis=0)
+
+
+def case(structure, *, mix=0.0, n_samples=400):
+    rng = np.random.default_rng(1)
+    weights = (
+        rng.uniform(0.6, 1.5, structure.shape) * rng.choice([-1, 1], structure.shape) * structure.support
+    )
+    z = rng.normal(size=(n_samples, structure.n_latents))
+    data = SimpleNamespace(x=z @ weights.T, z=z, structure=structure, description="")
+    return Linear(weights, mix), data
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.texts = [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *attribute) for attribute in attrs]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+def written(tmp_path, **parts):
+    path = report.write(tmp_path / "report.html", **parts)
+    return Page(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def clear(tmp_path_factory):
+    """One report on a clear case, as HTML; several tests read it."""
+    model, data = case(diverse(10, 5, random_state=0), mix=0.02)
+    path = report.write(tmp_path_factory.mktemp("report") / "r.html", model=model, data=data)
+    return path.read_text(encoding="utf-8")
+
+
+def test_a_clear_case_is_told_as_one(clear):
+    page = Page(clear)
+    assert ("section", "class", "verdict good") in page.attributes
+    for phrase in (
+        "All 5 latents are identified",
+        "equals the true one, up to the order",
+        "above raw x",
+        "rotation floor",
+        "Containment relation",
+        "The paper’s relation",
+        "start 1, kept",
+        "dropped early",
+        "How to reproduce",
+        "unmix.DiverseDictionaryLearning(n_components=2)",
+    ):
+        assert phrase in page.text, phrase
+
+
+@pytest.mark.parametrize("structure", [dense(4, 4), Structure(np.triu(np.ones((3, 3))))])
+def test_a_structure_that_is_not_sparser_than_triangular_is_never_a_success(structure, tmp_path):
+    model, data = case(structure)
+    assert not certify(structure).sparser_than_triangular
+    page = written(tmp_path, model=model, data=data)
+    assert ("section", "class", "verdict stop") in page.attributes
+    assert "can’t be taken as identification" in page.text
+    assert "Not evidence of identification." in page.text
+    assert "are identified" not in page.text and "above raw x" not in page.text
+    assert all(
+        "good" not in value for tag, name, value in page.attributes if (tag, name) == ("article", "class")
+    )
+
+
+def test_a_score_that_raw_x_reaches_as_well_is_not_a_success(tmp_path):
+    model, data = case(diverse(10, 5, random_state=0), mix=3.0)
+    page = written(tmp_path, model=model, data=data)
+    assert "This fit did not recover the latents" in page.text
+    assert "not clearly above raw x" in page.text
+    assert ("section", "class", "verdict good") not in page.attributes
+
+
+def test_a_wrong_structure_is_said_to_be_wrong(tmp_path):
+    model, data = case(diverse(10, 5, random_state=0))
+    data.structure = Structure(
+        np.where(np.arange(50).reshape(10, 5) == 0, ~data.structure.support, data.structure.support)
+    )
+    page = written(tmp_path, model=model, data=data)
+    assert "differs from the true one in 1 of 50 entries" in page.text
+    assert "Recovered with a structure that is not quite right" in page.text
+
+
+def test_every_score_stands_beside_raw_x_and_the_floor(tmp_path):
+    model, data = case(diverse(8, 4, random_state=0), mix=0.1)
+    z_hat = model.transform(data.x)
+    without = evaluate(data.z, z_hat, random_state=0)
+    assert without["mcc"].raw is None
+    page = written(tmp_path, model=model, data=data, evaluation=without)
+    measured = evaluate(data.z, z_hat, x=data.x, random_state=0)["mcc"]
+    for number in (measured.value, measured.raw, measured.floor):
+        assert f"{number:.3f}" in page.text
+    assert "not measured" not in page.text
+
+
+def test_without_raw_x_the_gap_is_named(tmp_path):
+    z = np.random.default_rng(0).normal(size=(100, 3))
+    page = written(tmp_path, evaluation=evaluate(z, z, random_state=0))
+    assert "raw x was not scored" in page.text and "not measured" in page.text
+
+
+def test_nested_latents_show_both_relations_apart(tmp_path):
+    structure = Structure([[1, 1, 0, 0], [0, 1, 0, 0], [0, 1, 1, 1], [0, 0, 1, 1], [0, 1, 0, 0]])
+    page = written(tmp_path, certificate=certify(structure))
+    assert "if independent" in page.text and "block only" in page.text and "identified" in page.text
+    assert "Apart only in the paper’s relation" in page.text
+    labels = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "aria-label")]
+    assert "Matrix of the relation may_depend" in labels
+    assert "Matrix of the relation separated_in_paper" in labels
+
+
+def test_an_array_without_truth(tmp_path):
+    model, data = case(diverse(8, 4, random_state=0), n_samples=100)
+    page = written(tmp_path, model=model, data=data.x)
+    assert "No truth was given" in page.text
+    assert "How close to the truth?" not in page.text
+
+
+def test_unused_latents_are_named(tmp_path):
+    model, data = case(diverse(8, 4, random_state=0), n_samples=100)
+    model.structure_ = Structure(model.structure_.support & (np.arange(4) != 2))
+    page = written(tmp_path, model=model, data=data.x)
+    assert "ẑ2 reach no observed variable" in page.text
+
+
+def test_a_poor_fit_is_named(tmp_path):
+    model, data = case(diverse(8, 4, random_state=0), n_samples=100)
+    model.inverse_transform = lambda z: np.zeros((len(z), 8))
+    assert "explains only 0% of the variance" in written(tmp_path, model=model, data=data).text
+
+
+def test_fewer_observed_variables_than_latents(tmp_path):
+    page = written(tmp_path, certificate=certify(Structure([[1, 1, 0], [0, 1, 1]])))
+    assert "fewer observed variables than latents" in page.text
+
+
+def test_hostile_strings_stay_text(tmp_path):
+    model, data = case(diverse(6, 3, random_state=0))
+    model.feature_names_in_ = np.array([HOSTILE, '"onload="x', "a&b", "$x$", "<!--", "]]>"], dtype=object)
+    data.description = HOSTILE
+    model.get_params = lambda deep=True: {HOSTILE: HOSTILE}
+    type(model).__repr__, plain = (lambda self: HOSTILE), type(model).__repr__
+    try:
+        page = written(tmp_path, model=model, data=data, title=HOSTILE, notes=f"{HOSTILE}\n\n{HOSTILE}")
+    finally:
+        type(model).__repr__ = plain
+    assert "script" not in page.tags
+    assert page.text.count("alert(") >= 5
+    assert not [name for _, name, _ in page.attributes if name.startswith("on")]
+    assert "a&b" in page.text
+
+
+def test_the_page_needs_no_network_and_no_script(clear):
+    page = Page(clear)
+    assert not {"script", "link", "iframe", "object", "embed"} & set(page.tags)
+    links = [value for _, name, value in page.attributes if name in ("src", "href", "xlink:href")]
+    assert links and all(value.startswith(("#", "data:image/png;base64,")) for value in links)
+    assert "@import" not in page.text and not re.search(r"url\((?!#)", page.text)
+    policy = dict(attribute[1:] for attribute in page.attributes if attribute[0] == "meta")
+    assert policy["content"]
+
+
+def test_ids_are_unique_and_every_reference_resolves(clear):
+    page = Page(clear)
+    ids = [value for _, name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    targets = {
+        value[1:] for _, name, value in page.attributes if name == "xlink:href" and value.startswith("#")
+    }
+    assert targets <= set(ids)
+
+
+def test_pictures_take_their_ink_from_the_page(tmp_path):
+    model, data = case(diverse(10, 5, random_state=0))
+    html = report.write(tmp_path / "r.html", model=model, data=data).read_text(encoding="utf-8")
+    assert "currentColor" in html and "var(--line)" in html and "prefers-color-scheme: dark" in html
+    assert not re.search(r"(?:fill|stroke): ?#0[0-9a-f]{5}\b", html), (
+        "black ink would vanish on a dark screen"
+    )
+
+
+def test_a_large_model_stays_small_on_disk(tmp_path):
+    model, data = case(diverse(300, 50, random_state=0), n_samples=200)
+    path = report.write(tmp_path / "r.html", model=model, data=data)
+    assert path.stat().st_size < 2_000_000
+    assert "26 more latents" in path.read_text(encoding="utf-8")
+
+
+def test_same_input_same_bytes(tmp_path):
+    model, data = case(diverse(4, 2, random_state=0), n_samples=50)
+    first, second = (report.write(tmp_path / name, model=model, data=data).read_bytes() for name in "ab")
+    assert first == second
+
+
+def test_nothing_to_report(tmp_path):
+    with pytest.raises(ValueError, match="must be given a `model`, an `evaluation` or a `certificate`"):
+        report.write(tmp_path / "r.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_data_of_a_wrong_shape(tmp_path):
+    with pytest.raises(ValueError, match="`data` must be a LatentDataset or a matrix"):
+        report.write(tmp_path / "r.html", certificate=certify(Structure(np.eye(2))), data=np.ones(3))
