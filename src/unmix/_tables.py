@@ -117,7 +117,7 @@ def check_writable(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path
     """Refuse a path that can't be written before the work starts rather than after it."""
     file = Path(path)
     if file.suffix.lower() not in suffixes:
-        raise ValueError(f"`--out` must end in one of {', '.join(suffixes)}, got {file.name!r}.")
+        raise ValueError(f"`--out` must end in {', '.join(suffixes)}, got {file.name!r}.")
     if file.is_dir():
         raise ValueError(f"`--out` must be a file, got the folder {str(file)!r}. Add a file name.")
     if not file.parent.is_dir():

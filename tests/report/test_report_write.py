@@ -242,7 +242,7 @@ def test_a_large_model_stays_small_on_disk(tmp_path):
 
 
 def test_same_input_same_bytes(tmp_path):
-    model, data = case(diverse(4, 2, random_state=0), n_samples=50)
+    model, data = case(diverse(6, 3, random_state=0), n_samples=50)
     first, second = (report.write(tmp_path / name, model=model, data=data).read_bytes() for name in "ab")
     assert first == second
 

@@ -1,0 +1,79 @@
+"""The application: the commands' names, and one door through which every error leaves."""
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from .._version import __version__
+from . import _demo, _fit, _judge, _simulate
+from ._output import one_line, say
+
+_UsageError: Any = typer.BadParameter.__bases__[0]  # typer's own: an unknown option, a missing argument
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo", epilog=_demo.EXAMPLE)(_demo.demo)
+app.command("simulate", epilog=_simulate.EXAMPLE)(_simulate.simulate)
+app.command("fit", epilog=_fit.FIT_EXAMPLE)(_fit.fit)
+app.command("transform", epilog=_fit.TRANSFORM_EXAMPLE)(_fit.transform)
+app.command("evaluate", epilog=_judge.EVALUATE_EXAMPLE)(_judge.evaluate)
+app.command("certify", epilog=_judge.CERTIFY_EXAMPLE)(_judge.certify)
+app.command("report", epilog=_judge.REPORT_EXAMPLE)(_judge.report)
+
+
+@app.callback(invoke_without_command=True, epilog="Example: [bold]unmix demo[/]")
+def _unmix(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Recover the hidden variables behind observed data, and say which can be trusted and why."""
+    if version:
+        print(__version__)
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code.
+
+    0: done. 1: the fit broke down. 2: bad input. 130: interrupted. An error is one line on standard error.
+    """
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning  # type: ignore[assignment]
+        sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code = app(args=arguments, prog_name="unmix", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except BrokenPipeError:  # the reader of our output has gone, as in `unmix ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except _UsageError as error:
+        return _fail(2, error.format_message() + " See `unmix --help`.")
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        return _fail(2, str(error) or type(error).__name__)
+    except (FloatingPointError, MemoryError) as error:
+        return _fail(1, str(error) or "out of memory")
+    if code == 130:
+        say("unmix: interrupted")
+    return code if isinstance(code, int) else 0
+
+
+def _fail(code: int, message: str) -> int:
+    say(f"unmix: error: {one_line(message)}")
+    return code
+
+
+def _show_warning(message: Any, *_: Any) -> None:
+    say(f"unmix: warning: {one_line(str(message))}")

@@ -1,0 +1,115 @@
+"""`unmix fit` and `unmix transform`: from a table to a model, and from a model to latents."""
+
+import shutil
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from .. import _tables
+from ._models import columns_for, load, make, remember_names
+from ._output import Json, Seed, print_json, tell
+
+FIT_EXAMPLE = (
+    "Example: [bold]unmix fit data.npz --n-components 5 --out model[/]. Killed? The same command goes on."
+)
+TRANSFORM_EXAMPLE = "Example: [bold]unmix transform model data.npz --out latents.csv[/]"
+
+Data = Annotated[
+    str, typer.Argument(metavar="X", help="Table to read: CSV, NPY, Parquet or NPZ (`file.npz:key`).")
+]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model written by `unmix fit`.")]
+
+
+class Method(StrEnum):
+    """Methods that `unmix fit` knows."""
+
+    ddl = "ddl"
+    ae = "ae"
+    vae = "vae"
+
+
+def fit(
+    x: Data,
+    n_components: Annotated[int, typer.Option("--n-components", help="Number of latents to look for.")],
+    out: Annotated[Path, typer.Option("--out", help="Where to write the model.")],
+    method: Annotated[
+        Method, typer.Option(help="ddl: diverse dictionary learning; ae, vae: autoencoders to compare with.")
+    ] = Method.ddl,
+    n_restarts: Annotated[int | None, typer.Option("--n-restarts", help="Random starts.")] = None,
+    max_iter: Annotated[int | None, typer.Option("--max-iter", help="Training steps.")] = None,
+    weight: Annotated[
+        float | None, typer.Option(help="Weight of the penalty (ddl) or KL term (vae).")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget the checkpoint of an earlier, killed fit.")
+    ] = False,
+    random_state: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Fit a model that explains the table by a few latents, and save it."""
+    table = _tables.read(x)
+    checkpoint = checkpoint_beside(out)
+    if fresh:
+        shutil.rmtree(checkpoint, ignore_errors=True)
+    settings = {"n_restarts": n_restarts, "max_iter": max_iter, "weight": weight, "device": device}
+    model = make(method, n_components, checkpoint=str(checkpoint), random_state=random_state, **settings)
+    model.fit(table.values)
+    remember_names(model.set_params(checkpoint=None), table.names).save(out)
+    shutil.rmtree(checkpoint, ignore_errors=True)
+    if as_json:
+        print_json(fit_document(out, model))
+    else:
+        tell(*fit_story(model), f"Model: {out}")
+
+
+def transform(
+    model: Model,
+    x: Data,
+    out: Annotated[Path, typer.Option("--out", help="Table of latents to write: CSV, NPY, NPZ or Parquet.")],
+    as_json: Json = False,
+) -> None:
+    """Compute the latents of every row of a table."""
+    _tables.check_writable(out)
+    fitted = load(model)
+    z_hat = np.asarray(fitted.transform(columns_for(fitted, _tables.read(x))))
+    _tables.write(out, z_hat, [f"z{j}" for j in range(z_hat.shape[1])], key="z")
+    if as_json:
+        print_json({"out": out, "n_samples": len(z_hat), "n_components": z_hat.shape[1]})
+    else:
+        tell(f"{len(z_hat):,} rows of {z_hat.shape[1]} latents: {out}")
+
+
+def checkpoint_beside(out: Path) -> Path:
+    """Name the checkpoint folder of a model, and refuse a place that can't be written."""
+    if not out.parent.is_dir():
+        raise ValueError(
+            f"`--out` must lie in a folder that exists, got {str(out)!r}. Make the folder first."
+        )
+    return out.with_name(out.name + ".checkpoint")
+
+
+def fit_document(out: Path, model: Any) -> dict[str, Any]:
+    """Return what a program wants to know about a fit."""
+    return {
+        "out": out,
+        "method": type(model).__name__,
+        "n_components": model.structure_.n_latents,
+        "n_features_in": model.n_features_in_,
+        "n_iter": model.n_iter_,
+        "structure": model.structure_.support.astype(int),
+        "margin": model.structure_.margin,
+        "restarts": getattr(model, "restarts_", None),
+        "history": {name: term[-1] for name, term in model.history_.terms.items() if len(term)},
+    }
+
+
+def fit_story(model: Any) -> tuple[Any, ...]:
+    """Return what a person wants to know about a fit."""
+    structure = model.structure_
+    margin = "" if structure.margin is None else f", margin {structure.margin:.1f}"
+    found = f"{type(model).__name__}: {structure.n_edges} dependencies of {structure.support.size}{margin}"
+    return found, structure

@@ -1,0 +1,127 @@
+"""`unmix evaluate`, `unmix certify` and `unmix report`: what the latents are worth, and why."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any
+
+import typer
+
+from .. import _tables
+from ._models import columns_for, load
+from ._output import Json, Seed, print_json, tell, write_json
+
+EVALUATE_EXAMPLE = "Example: [bold]unmix evaluate data.npz latents.csv --x data.npz[/]"
+CERTIFY_EXAMPLE = "Example: [bold]unmix certify mask.csv --json[/] or [bold]unmix certify model[/]"
+REPORT_EXAMPLE = "Example: [bold]unmix report model --data data.npz --out report.html[/]"
+MASKS = (".csv", ".npy", ".json")
+
+
+def evaluate(
+    z_true: Annotated[str, typer.Argument(metavar="Z_TRUE", help="True latents (`z` of an NPZ file).")],
+    z_hat: Annotated[str, typer.Argument(metavar="Z_HAT", help="Estimated latents, same rows.")],
+    x: Annotated[
+        str | None, typer.Option("--x", help="Observed data, to score raw x beside the estimate.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="JSON file to write the scores to.")] = None,
+    random_state: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Score estimated latents against the truth, beside raw x and the rotation floor."""
+    from ..metrics import evaluate as score
+
+    check_json(out)
+    truth = _tables.read(z_true, keys=("z", "z_true"))
+    codes = _tables.read(z_hat, keys=("z_hat", "z"))
+    raw = None if x is None else _tables.read(x).values
+    found = score(truth.values, codes.values, x=raw, random_state=random_state)
+    document = {name: dict(values) for name, values in found.to_dict().items()}
+    write_json(out, document)
+    if as_json:
+        print_json(document)
+    else:
+        hint = (
+            () if x is not None else ("Pass --x to see what raw x scores: without it a score means little.",)
+        )
+        tell(found, *hint)
+
+
+def certify(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="MASK|MODEL", help="Structure of 0 and 1 (CSV, NPY, JSON, NPZ) or a model."),
+    ],
+    independent: Annotated[
+        bool, typer.Option("--independent", help="Assume that the latents are independent.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="JSON file to write the certificate to.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say which latents a structure identifies, up to what, and by which theorem."""
+    from ..theory import certify as judge
+
+    check_json(out)
+    certificate = judge(_structure(source), independent_latents=independent)
+    document = certificate.to_dict()
+    write_json(out, document)
+    if as_json:
+        print_json(document)
+    else:
+        tell(str(certificate))
+
+
+def report(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model written by `unmix fit`.")],
+    data: Annotated[
+        str, typer.Option("--data", help="Data to report on; an NPZ file with z also brings the truth.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="HTML file to write.")],
+    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    notes: Annotated[str, typer.Option(help="Free text for the page.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Write one HTML page: what was recovered, what can be trusted, and why."""
+    _tables.check_writable(out, (".html", ".htm"))
+    fitted = load(model)
+    from ..report import write
+
+    heading = {} if title is None else {"title": title}
+    write(out, model=fitted, data=dataset(data, fitted), notes=notes, **heading)
+    if as_json:
+        print_json({"out": out, "bytes": out.stat().st_size})
+    else:
+        tell(f"Report: {out}")
+
+
+def dataset(path: str, model: Any) -> Any:
+    """Read data for a report: x alone, or with the truth where an NPZ file has it."""
+    table = _tables.read(path)
+    x = columns_for(model, table)
+    stored = _tables.stored(path)
+    if ".npz:" in path or "z" not in stored:
+        return x
+    z = _tables.read(f"{path}:z").values
+    mask = _mask(f"{path}:structure") if "structure" in stored else None
+    return SimpleNamespace(x=x, z=z, structure=mask, description="")
+
+
+def check_json(path: Path | None) -> None:
+    """Refuse a path for JSON that can't be written, before the work starts."""
+    if path is not None:
+        _tables.check_writable(path, (".json",))
+
+
+def _structure(source: Path) -> Any:
+    """Read a structure from a mask file, or take it from a model."""
+    from ..structure import Structure
+
+    if ".npz" in source.name:
+        return _mask(str(source))
+    if source.suffix.lower() in MASKS:
+        return Structure.read(source)
+    return load(source).structure_
+
+
+def _mask(path: str) -> Any:
+    from ..structure import Structure
+
+    return Structure(_tables.read(path, keys=("structure",)).values)

@@ -1,0 +1,54 @@
+"""Models by name and by file, and the columns they were fitted on."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._tables import Table
+
+CLASSES = {"ddl": "DiverseDictionaryLearning", "ae": "Autoencoder", "vae": "BetaVAE"}
+
+
+def make(method: str, n_components: int, **settings: Any) -> Any:
+    """Make an unfitted estimator; settings that are None keep the method's own defaults."""
+    from .. import estimators
+
+    estimator = getattr(estimators, CLASSES[str(method)])(n_components)
+    given = {name: value for name, value in settings.items() if value is not None}
+    unknown = sorted(given.keys() - estimator.get_params().keys())
+    if unknown:
+        option = "--" + unknown[0].replace("_", "-")
+        raise ValueError(f"`{option}` must be left out for --method {method}, which has no such setting.")
+    return estimator.set_params(**given)
+
+
+def load(path: Path) -> Any:
+    """Load a model, and say plainly when there is none."""
+    if not path.exists():
+        raise ValueError(
+            f"`{path}` must be a model written by `unmix fit`, it does not exist. Check the path."
+        )
+    from ..estimators import load as load_model
+
+    return load_model(path)
+
+
+def remember_names(model: Any, names: tuple[str, ...] | None) -> Any:
+    """Keep the column names of the table with the fitted model, as scikit-learn does for data frames."""
+    if names is not None and len(set(names)) == len(names):
+        model.feature_names_in_ = np.array(names, dtype=object)
+    return model
+
+
+def columns_for(model: Any, table: Table) -> np.ndarray:
+    """Return the columns a model was fitted on, found by name where both sides have names."""
+    wanted = getattr(model, "feature_names_in_", None)
+    if wanted is None or table.names is None:
+        return table.values
+    missing = [str(name) for name in wanted if name not in table.names]
+    if missing:
+        raise ValueError(
+            f"`X` must have the columns that the model was fitted on, it lacks {', '.join(missing)}."
+        )
+    return table.values[:, [table.names.index(name) for name in wanted]]

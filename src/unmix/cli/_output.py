@@ -1,0 +1,72 @@
+"""What the commands print: a story for people on a terminal, or one JSON document for programs."""
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from .._files import atomic_write
+
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document, and nothing else, on standard output.")
+]
+Seed = Annotated[
+    int, typer.Option("--random-state", "--seed", help="Seed; the same seed gives the same numbers.")
+]
+
+
+def say(line: str) -> None:
+    """Print one line to standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def tell(*parts: Any) -> None:
+    """Print text or rich tables to standard output; square brackets in text are not markup."""
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    for part in parts:
+        console.print(part, markup=False)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print one strict JSON document; numbers that are not finite become null."""
+    print(_dumped(document))
+
+
+def write_json(path: Path | None, document: dict[str, Any]) -> None:
+    """Write the same document to a file, atomically, where a file is wanted."""
+    if path is not None:
+        atomic_write(path, _dumped(document) + "\n")
+
+
+def _dumped(document: dict[str, Any]) -> str:
+    return json.dumps(plain(document), allow_nan=False, ensure_ascii=False)
+
+
+def plain(value: Any) -> Any:
+    """Turn arrays, sets, paths and other guests into what JSON knows.
+
+    >>> plain({"margin": float("inf"), "block": frozenset({2, 1}), "x": np.eye(1, dtype=bool)})
+    {'margin': None, 'block': [1, 2], 'x': [[True]]}
+    """
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value))
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value) if isinstance(value, Path) else value
+
+
+def one_line(text: str) -> str:
+    """Fold a message into one line."""
+    return " ".join(text.split())

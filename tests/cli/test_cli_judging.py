@@ -1,0 +1,183 @@
+"""The commands that need no model: certify and evaluate, help, and every way to hold them wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from unmix import _tables
+from unmix.metrics import mcc
+from unmix.structure import Structure
+from unmix.theory import certify
+
+MASK = Structure([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
+COMMANDS = ["demo", "simulate", "fit", "transform", "evaluate", "certify", "report"]
+
+
+@pytest.fixture
+def tables(tmp_path):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(200, 3))
+    x = z @ rng.normal(size=(3, 4))
+    np.savez(tmp_path / "data.npz", x=x, z=z)
+    _tables.write(tmp_path / "z_hat.csv", -z[:, ::-1] + 0.1 * rng.normal(size=z.shape))
+    return tmp_path
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npy", "json", "npz"])
+def test_certify_reads_every_mask(suffix, tmp_path, unmix_json):
+    path = tmp_path / f"mask.{suffix}"
+    if suffix == "npz":
+        np.savez(path, structure=MASK.support, x=np.ones((2, 2)))
+    else:
+        MASK.write(path)
+    document = unmix_json("certify", path)
+    assert document == json.loads(json.dumps(certify(MASK).to_dict()))
+    assert {"blocks", "may_depend", "separated_in_paper", "clauses", "levels", "reasons"} <= document.keys()
+
+
+def test_certify_with_independent_latents(tmp_path, unmix_json):
+    nested = Structure([[1, 1], [0, 1], [0, 1]])
+    nested.write(tmp_path / "mask.csv")
+    assert unmix_json("certify", tmp_path / "mask.csv")["levels"] == ["element if independent", "element"]
+    assert unmix_json("certify", tmp_path / "mask.csv", "--independent")["levels"] == ["element", "element"]
+
+
+def test_certify_tells_a_person_and_writes_a_file(tmp_path, unmix):
+    MASK.write(tmp_path / "mask.csv")
+    result = unmix("certify", tmp_path / "mask.csv", "--out", tmp_path / "certificate.json")
+    assert result.code == 0 and result.err == ""
+    assert "identified alone" in result.out
+    assert json.loads((tmp_path / "certificate.json").read_text())["levels"] == ["element"] * 3
+
+
+def test_evaluate_scores_beside_raw_x_and_floor(tables, unmix_json):
+    document = unmix_json(
+        "evaluate",
+        tables / "data.npz",
+        tables / "z_hat.csv",
+        "--x",
+        tables / "data.npz",
+        "--out",
+        tables / "s.json",
+    )
+    z, x = _tables.read(f"{tables}/data.npz:z").values, _tables.read(f"{tables}/data.npz:x").values
+    assert document["mcc"]["value"] == pytest.approx(mcc(z, _tables.read(tables / "z_hat.csv").values))
+    assert document["mcc"]["raw"] == pytest.approx(mcc(z, x))
+    assert 0 < document["mcc"]["floor"] < 1
+    assert json.loads((tables / "s.json").read_text()) == document
+
+
+def test_evaluate_reminds_of_raw_x(tables, unmix):
+    result = unmix("evaluate", tables / "data.npz", tables / "z_hat.csv")
+    assert result.code == 0 and "mcc" in result.out and "Pass --x" in result.out
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_shows_an_example(command, unmix):
+    result = unmix(*command.split(), "--help")
+    assert result.code == 0 and f"Example: unmix {command or 'demo'}" in result.out
+    if command:
+        assert "--json" in result.out and "--out" in result.out
+
+
+def test_no_command_shows_the_help_and_version_the_version(unmix):
+    assert "certify" in unmix().out
+    assert unmix("--version").out.strip() == __import__("unmix").__version__
+
+
+def bad_lines():
+    """Name each wrong use, its arguments and what the error has to say."""
+    return [
+        ("unknown command", ["nope"], "No such command"),
+        ("unknown option", ["certify", "{mask}", "--nope"], "No such option"),
+        ("missing argument", ["certify"], "Missing argument"),
+        ("missing option", ["fit", "{data}", "--out", "m"], "Missing option"),
+        ("not a number", ["simulate", "--n", "five", "--out", "d.npz"], "Invalid value"),
+        (
+            "not a choice",
+            ["fit", "{data}", "--n-components", "2", "--out", "m", "--method", "pca"],
+            "Invalid value",
+        ),
+        ("no such mask", ["certify", "gone.csv"], "gone.csv"),
+        ("no such model", ["certify", "gone"], "gone"),
+        ("no such table", ["evaluate", "gone.csv", "{data}"], "gone.csv"),
+        ("mask with text", ["certify", "{text}"], "cat"),
+        ("mask of other numbers", ["certify", "{twos}"], "2"),
+        ("ragged table", ["evaluate", "{data}", "{ragged}"], "row 2"),
+        ("NaN", ["evaluate", "{data}", "{nan}"], "finite"),
+        ("text column", ["evaluate", "{data}", "{text}"], "column 'b' holds the text 'cat'"),
+        ("truncated", ["evaluate", "{data}", "{truncated}"], "whole NPZ"),
+        ("no such key", ["evaluate", "{data}:q", "{data}:z"], "must hold an array 'q'"),
+        ("rows differ", ["evaluate", "{data}", "{mask}"], "rows"),
+        ("certificate elsewhere", ["certify", "{mask}", "--out", "no/such/c.json"], "Make the folder first"),
+        ("certificate as text", ["certify", "{mask}", "--out", "c.txt"], "must end in"),
+        ("data elsewhere", ["simulate", "--out", "no/such/d.npz"], "Make the folder first"),
+        ("data as CSV", ["simulate", "--out", "d.csv"], "must end in .npz"),
+        (
+            "model elsewhere",
+            ["fit", "{data}", "--n-components", "2", "--out", "no/such/m"],
+            "Make the folder",
+        ),
+        ("latents as text", ["transform", "m", "{data}", "--out", "z.txt"], "must end in"),
+        ("report as text", ["report", "m", "--data", "{data}", "--out", "r.txt"], "must end in"),
+        ("demo on a file", ["demo", "--out", "{mask}"], "must be a folder"),
+    ]
+
+
+@pytest.mark.parametrize(("line", "words"), [pytest.param(*case[1:], id=case[0]) for case in bad_lines()])
+def test_bad_input_ends_with_two_and_one_line(line, words, tables, unmix, monkeypatch):
+    MASK.write(tables / "mask.csv")
+    (tables / "text.csv").write_text("a,b\n1,2\n3,cat\n")
+    (tables / "twos.csv").write_text("2,0\n0,1\n")
+    (tables / "ragged.csv").write_text("1,2\n3\n")
+    (tables / "nan.csv").write_text("1,2\nnan,4\n")
+    (tables / "truncated.npz").write_bytes((tables / "data.npz").read_bytes()[:300])
+    files = {path.stem: path for path in tables.iterdir()}
+    before = sorted(tables.iterdir())
+    monkeypatch.chdir(tables)
+    result = unmix(*(part.format(**files) for part in line))
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err.startswith("unmix: error: ") and result.err.count("\n") == 1
+    assert words in result.err and "Traceback" not in result.err
+    assert sorted(tables.iterdir()) == before
+
+
+def test_certify_and_help_start_without_torch(tmp_path):
+    MASK.write(tmp_path / "mask.csv")
+    code = (
+        "import sys; from unmix.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "finally: assert not {'torch', 'matplotlib', 'sklearn'} & sys.modules.keys()"
+    )
+    for arguments in (["certify", str(tmp_path / "mask.csv"), "--json"], ["--help"], ["fit", "--help"]):
+        subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True, timeout=60)
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path):
+    Structure(np.ones((60, 60))).write(tmp_path / "mask.csv")
+    command = f"{sys.executable} -c 'from unmix.cli import main; main()' certify {tmp_path}/mask.csv --json"
+    done = subprocess.run(f"{command} | head -c 10", shell=True, capture_output=True, timeout=60)
+    assert done.stdout == b'{"structur' and b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_an_interrupt_ends_with_130_and_one_line(tmp_path):
+    os.mkfifo(tmp_path / "mask.csv")  # reading it waits until we interrupt
+    code = "from unmix.cli import main; print('ready', flush=True); main()"
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, "certify", str(tmp_path / "mask.csv")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout.readline() == "ready\n"
+    with open(os.open(tmp_path / "mask.csv", os.O_WRONLY), "w"):  # opens once the command is reading
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    assert (child.returncode, out, err) == (130, "", "unmix: interrupted\n")
