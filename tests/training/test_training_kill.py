@@ -35,6 +35,8 @@ class Worker:
         return int(self.process.stdout.readline())
 
     def wait(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
         return int(self.process.stdout.readline())
 
     def run(self, **job):
@@ -70,7 +72,7 @@ def untouched(worker, constrained, tmp_path_factory):
     """The outcome of a run that nobody disturbed, saving at another rhythm than the disturbed ones."""
     folder = tmp_path_factory.mktemp("untouched")
     out = str(folder / "out.json")
-    job = {"folder": str(folder / "run"), "every": 1000, "n_steps": 130, "constrained": constrained}
+    job = {"folder": str(folder / "run"), "every": 1000, "n_steps": 90, "constrained": constrained}
     assert worker.run(**job, out=out) == 0
     return json.loads(Path(out).read_text())
 
@@ -79,7 +81,7 @@ def _job(tmp_path, constrained, every):
     return {
         "folder": str(tmp_path / "run"),
         "every": every,
-        "n_steps": 130,
+        "n_steps": 90,
         "out": str(tmp_path / "out.json"),
         "constrained": constrained,
     }
@@ -104,8 +106,8 @@ def test_random_kills_change_nothing(worker, constrained, untouched, tmp_path, e
         before = _version(saved)
         pid = worker.start(**job)
         _wait_for(lambda before=before: _version(saved) != before)
-        time.sleep(moments.uniform(0.0, 0.02))
-        os.kill(pid, signal.SIGKILL)  # the worker reaps the child only in `wait`'s line, so the id is still its own
+        time.sleep(moments.uniform(0.0, 0.01))
+        os.kill(pid, signal.SIGKILL)
         statuses.append(worker.wait())
         if statuses[-1] == 0:
             break
@@ -145,7 +147,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_one_line(worker, stderr, constrained, un
     stderr.seek(begin)
     lines = stderr.read().splitlines()
     assert len(lines) == 1
-    assert lines[0].startswith("Interrupted after ") and "of 130 steps" in lines[0]
+    assert lines[0].startswith("Interrupted after ") and "of 90 steps" in lines[0]
     assert job["folder"] in lines[0] and "run the same again" in lines[0]
     assert os.listdir(job["folder"]) == ["checkpoint.safetensors"]
     assert worker.run(**job) == 0

@@ -1,7 +1,8 @@
 """A real process that trains, for the tests that kill it.
 
-Reads one JSON job per line from standard input, forks a child for it and prints the child's process id, then
-its exit status. Importing torch once and forking keeps a test with many kills short.
+Reads a JSON job from a line of standard input, forks a child for it and prints the child's process id; after
+an empty line it waits for the child and prints its exit status. Importing torch once and forking keeps a test
+with many kills short.
 """
 
 import json
@@ -128,9 +129,10 @@ def child(job):
 
 
 if __name__ == "__main__":
-    for line in sys.stdin:
+    while line := sys.stdin.readline():
         pid = os.fork()
         if pid == 0:
             child(json.loads(line))
         print(pid, flush=True)
+        sys.stdin.readline()  # the test asks for the status; until then the id can't belong to a stranger
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)

@@ -10,10 +10,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ._adam import Adam
 from ._history import History, Row, as_row
 from ._loop import OnStep, Update, loop
 from ._minimise import checked_terms
-from ._parts import Adam, Named, RandomState
+from ._parts import Named, RandomState
 from ._schedules import Schedule, learning_rate_factor, sampled
 
 Gradient = Callable[[Any], Row]
@@ -104,8 +105,8 @@ def minimise_constrained(
         )
     multiplier = torch.zeros_like(bounds, requires_grad=True)
     dual_rate = lr / 2 if dual_lr is None else dual_lr
-    primal = Adam(model.trained, lr=lr, betas=betas, weight_decay=0.0)
-    dual = Adam({"multiplier": multiplier}, lr=dual_rate, betas=betas, weight_decay=0.0, maximize=True)
+    primal = Adam(model.trained, lr=lr, betas=betas)
+    dual = Adam({"multiplier": multiplier}, lr=dual_rate, betas=betas, maximize=True)
     random = RandomState(generators, model.device)
     gradient = _lagrangian_gradient(objective, constraint, bounds, primal, multiplier, clip_norm)
     config = {
@@ -142,8 +143,8 @@ def _extra_gradient(
     tensors = [*primal.tensors.values(), multiplier]
 
     def move() -> None:
-        primal.optimiser.step()
-        dual.optimiser.step()
+        primal.step()
+        dual.step()
         with torch.no_grad():
             multiplier.clamp_(min=0.0)
 
@@ -174,7 +175,7 @@ def _lagrangian_gradient(
     trained = list(primal.tensors.values())
 
     def gradient(batch: Any) -> Row:
-        primal.optimiser.zero_grad()
+        primal.zero_grad()
         multiplier.grad = None
         value = objective(batch)
         terms = checked_terms(dict(value) if isinstance(value, dict) else {"objective": value})

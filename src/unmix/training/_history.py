@@ -151,40 +151,35 @@ def not_finite(what: str, value: float, step: int, kept: str) -> str:
 class Patience:
     """Stop when the watched value has found no new minimum for `patience` steps.
 
-    The watched value is `monitor()` where given, else the objective smoothed over about `window` steps (an
-    exponential average with its start-up bias removed).
+    The watched value is `monitor()` where given, else the mean objective of the last `window` steps. A new
+    minimum is lower than the old one by more than a ten-thousandth of its size: a run that converges makes
+    ever smaller progress and would otherwise never end.
     """
 
     def __init__(self, patience: int | None, monitor: Callable[[], float] | None, window: int = 50):
         if patience is not None and patience < 1:
             raise ValueError(f"`patience` must be at least 1 step, got {patience}. Use None for no limit.")
-        self.patience, self.monitor, self._keep = patience, monitor, 1 - 1 / window
-        self._seen, self._sum, self._best, self._best_step = 0, 0.0, math.inf, 0
+        self.patience, self.monitor, self._window = patience, monitor, window
+        self._best, self._best_step = math.inf, 0
 
     def exhausted(self, record: Record) -> bool:
-        """Take in the checked steps that are new; say whether to stop."""
+        """Look at the watched value; say whether to stop."""
         if self.patience is None:
             return False
-        for step in range(self._seen, len(record.rows)):
-            self._sum = self._keep * self._sum + (1 - self._keep) * record.objective(step)
-            if self.monitor is None:
-                self._note(step, self._sum / (1 - self._keep ** (step + 1)))
-        self._seen = len(record.rows)
-        if self.monitor is not None:
-            self._note(self._seen - 1, float(self.monitor()))
-        return self._seen - 1 - self._best_step >= self.patience
+        value = self._mean_objective(record) if self.monitor is None else float(self.monitor())
+        if self._best == math.inf or value < self._best - 1e-4 * abs(self._best):
+            self._best, self._best_step = value, len(record.rows)
+        return len(record.rows) - self._best_step >= self.patience
 
-    def _note(self, step: int, value: float) -> None:
-        if value < self._best:
-            self._best, self._best_step = value, step
+    def _mean_objective(self, record: Record) -> float:
+        steps = range(max(0, len(record.rows) - self._window), len(record.rows))
+        return sum(map(record.objective, steps)) / len(steps)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the best value so far and where it was."""
-        best = self._best if math.isfinite(self._best) else None
-        return {"seen": self._seen, "sum": self._sum, "best": best, "best_step": self._best_step}
+        return {"best": None if self._best == math.inf else self._best, "best_step": self._best_step}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from what was saved by `state_dict`."""
-        self._seen, self._sum = state["seen"], state["sum"]
         self._best = math.inf if state["best"] is None else state["best"]
         self._best_step = state["best_step"]

@@ -10,9 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ._adam import Adam
 from ._history import History, Row, as_row
 from ._loop import OnStep, Update, loop
-from ._parts import Adam, Average, Named, RandomState
+from ._parts import Average, Named, RandomState
 from ._schedules import Schedule, as_schedule, learning_rate_factor, sampled
 
 Loss = Callable[[Any], dict[str, Tensor]]
@@ -70,10 +71,11 @@ def minimise(
     betas, weight_decay
         As in AdamW: decay rates of the moments, decoupled weight decay.
     patience : int, optional
-        Stop after so many steps without a new minimum of the monitored value. It is looked at every 50
-        steps; a weight that grows makes the objective grow, so combine the two with care.
+        Stop after so many steps without a new minimum of the monitored value, lower than the last by a
+        ten-thousandth at least. It is looked at every 50 steps. A weight that grows makes the objective
+        grow: combine the two with care.
     monitor : callable, optional
-        ``monitor()`` returns the value to watch; by default the objective smoothed over about 50 steps.
+        ``monitor()`` returns the value to watch; by default the mean objective of the last 50 steps.
     ema : float, optional
         Decay of an exponential average of the parameters. The caller is left with the averaged ones; the
         raw ones stay in the checkpoint.
@@ -171,11 +173,11 @@ def _descent(
     average: Average | None,
 ) -> Update:
     """Return the update of one step: terms, gradient, clipping, Adam, average."""
-    optimiser, trained = adam.optimiser, list(adam.tensors.values())
+    trained = list(adam.tensors.values())
 
     def update(batch: Any, step: int) -> Row:
         adam.set_rate(rate(step))
-        optimiser.zero_grad()
+        adam.zero_grad()
         with autocast:
             terms = dict(checked_terms(loss(batch), scales) if step == 0 else loss(batch))
             for name, scale in scales.items():
@@ -183,9 +185,9 @@ def _descent(
         row = as_row(terms)
         scaler.scale(reduce(add, terms.values())).backward()
         if clip_norm is not None:
-            scaler.unscale_(optimiser)
-            torch.nn.utils.clip_grad_norm_(trained, clip_norm)
-        scaler.step(optimiser)
+            scaler.unscale_(adam)  # type: ignore[arg-type]  # it reads `param_groups` only
+            nn.utils.clip_grad_norm_(trained, clip_norm)
+        scaler.step(adam)  # type: ignore[arg-type]
         scaler.update()
         if average is not None:
             average.update()

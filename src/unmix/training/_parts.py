@@ -1,4 +1,4 @@
-"""The moving parts of a run that a checkpoint must hold: tensors, moments, averages, random states."""
+"""The moving parts of a run that a checkpoint must hold: tensors, averages, random states."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,41 +49,6 @@ class Named:
     def fingerprint(self) -> dict[str, str]:
         """Return shape and type of every tensor."""
         return {name: f"{tuple(tensor.shape)} {tensor.dtype}" for name, tensor in self.all.items()}
-
-
-class Adam:
-    """Adam with decoupled weight decay over named tensors, whose state is saved by name.
-
-    References
-    ----------
-    Kingma and Ba (2015), Algorithm 1, arXiv:1412.6980; Loshchilov and Hutter (2019), Algorithm 2,
-    arXiv:1711.05101.
-    """
-
-    def __init__(self, tensors: Mapping[str, Tensor], *, lr: float, maximize: bool = False, **options: Any):
-        self.tensors, self.lr = dict(tensors), lr
-        fused = all(tensor.device.type in ("cpu", "cuda") for tensor in self.tensors.values())
-        self.optimiser = torch.optim.AdamW(
-            list(self.tensors.values()), lr=lr, maximize=maximize, fused=fused, **options
-        )
-
-    def set_rate(self, factor: float) -> None:
-        """Scale the learning rate for the coming steps."""
-        self.optimiser.param_groups[0]["lr"] = self.lr * factor
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return step count and both moments of each tensor that has been stepped."""
-        state = self.optimiser.state
-        return {name: dict(state[tensor]) for name, tensor in self.tensors.items() if tensor in state}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned, in each tensor's own memory layout."""
-        for name, saved in state.items():
-            tensor = self.tensors[name]
-            moments = {
-                key: torch.zeros_like(tensor.detach()).copy_(saved[key]) for key in saved if key != "step"
-            }
-            self.optimiser.state[tensor] = {"step": saved["step"].to(tensor.device), **moments}
 
 
 class Average:

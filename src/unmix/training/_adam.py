@@ -1,0 +1,93 @@
+"""The optimiser."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+class Adam:
+    """Adam with decoupled weight decay over named tensors, whose state is saved by name.
+
+    It calls the fused kernel that torch's own optimiser calls, without the wrapping: a step of a small
+    network takes half the time, and the first one does not import torch's compiler.
+
+    References
+    ----------
+    Kingma and Ba (2015), Algorithm 1, arXiv:1412.6980; Loshchilov and Hutter (2019), Algorithm 2,
+    arXiv:1711.05101.
+    """
+
+    def __init__(
+        self,
+        tensors: Mapping[str, Tensor],
+        *,
+        lr: float,
+        betas: tuple[float, float] = (0.9, 0.999),
+        weight_decay: float = 0.0,
+        maximize: bool = False,
+    ):
+        self.tensors, self.lr, self.rate = dict(tensors), lr, lr
+        self._options: dict[str, Any] = {
+            "beta1": betas[0],
+            "beta2": betas[1],
+            "weight_decay": weight_decay,
+            "eps": 1e-8,
+        }
+        self._maximize = maximize
+        self._state = {
+            name: {
+                "step": torch.zeros((), device=tensor.device),
+                "mean": torch.zeros_like(tensor.detach()),
+                "square": torch.zeros_like(tensor.detach()),
+            }
+            for name, tensor in self.tensors.items()
+        }
+        self._rows = [(self.tensors[name], *state.values()) for name, state in self._state.items()]
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """The tensors in the form that torch's gradient scaler reads."""
+        return [{"params": list(self.tensors.values())}]
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for tensor in self.tensors.values():
+            tensor.grad = None
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Update, in place, every tensor that has a gradient."""
+        rows = [row for row in self._rows if row[0].grad is not None]
+        if not rows:
+            return
+        tensors, steps, means, squares = map(list, zip(*rows, strict=True))
+        gradients = [tensor.grad for tensor in tensors]
+        torch._foreach_add_(steps, 1)
+        torch._fused_adamw_(
+            tensors,
+            gradients,
+            means,
+            squares,
+            [],
+            steps,
+            lr=self.rate,
+            amsgrad=False,
+            maximize=self._maximize,
+            **self._options,
+        )
+
+    def set_rate(self, factor: float) -> None:
+        """Scale the learning rate for the coming steps."""
+        self.rate = self.lr * factor
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return step count and both moments of each tensor."""
+        return self._state
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` returned."""
+        for name, own in self._state.items():
+            for key, tensor in own.items():
+                tensor.copy_(state[name][key])
