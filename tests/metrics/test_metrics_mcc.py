@@ -68,6 +68,14 @@ def test_a_constant_code_has_correlation_zero(constant):
     assert mcc(z, np.full((100, 2), constant)) == 0
 
 
+def test_a_code_that_varies_by_rounding_only_is_constant():
+    z = normal(100, 2)
+    codes = 1e9 * (1 + np.finfo(float).eps * (z > 0))
+    assert mcc(z, codes) == 0
+    with pytest.raises(ValueError, match="constant column 0"):
+        mcc(codes, z)
+
+
 def test_duplicated_columns_are_fine():
     z = normal(100, 2)
     assert mcc(z, z[:, [0, 0, 1]]) == pytest.approx(1)
@@ -121,6 +129,9 @@ def test_the_floor_takes_any_metric_and_a_seed():
     assert rotation_floor(z, random_state=1) == rotation_floor(z, random_state=1)
     assert rotation_floor(z, metric=lambda a, b: float(b.shape[1])) == 3
     assert rotation_floor(z[:, :1]) == pytest.approx(1)
+    assert rotation_floor(z * [1e-3, 1, 1e3], random_state=1) == pytest.approx(
+        rotation_floor(z, random_state=1)
+    )
     with pytest.raises(ValueError, match="`n_draws`"):
         rotation_floor(z, n_draws=0)
 
