@@ -2,6 +2,7 @@ import math
 import os
 import signal
 import threading
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -9,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from unmix.training import Minibatches, minimise, one_cycle, read_parameters, warm_up
+from unmix.training import Minibatches, constant, minimise, one_cycle, read_parameters, warm_up
+from unmix.training._adam import Adam
+from unmix.training._minimise import _descent
 
 
 def _quadratic(target=0.0, start=1.0, n=2):
@@ -166,6 +169,25 @@ def test_bf16_computes_in_bf16_and_keeps_float32_parameters():
     history = minimise(loss, layer, [torch.randn(64, 4)], n_steps=50, lr=0.05, precision="bf16")
     assert set(seen) == {torch.bfloat16} and layer.weight.dtype == torch.float32
     assert history.objective[-1] < 0.1 * history.objective[0]
+
+
+def test_scaled_gradients_give_the_same_steps_and_skip_an_overflow():
+    """The arithmetic of half precision's gradient scaler, which runs on any device."""
+
+    def run(scaler):
+        w, rows = torch.ones(2, requires_grad=True), []
+        adam = Adam({"w": w}, lr=0.1)
+        loss = lambda power: {"fit": (w * 10.0**power).sum() ** 2}  # noqa: E731
+        update = _descent(loss, adam, constant, {}, 0.5, nullcontext(), scaler, None)
+        for step, power in enumerate([0, 0, 17, 0]):  # 10^34 overflows once it is scaled
+            update(power, step)
+            rows.append(w.tolist())
+        return rows
+
+    plain = run(torch.amp.GradScaler("cpu", enabled=False))
+    scaled = run(torch.amp.GradScaler("cpu", init_scale=2.0**16))
+    assert scaled[:2] == plain[:2]
+    assert scaled[2] == scaled[1] and scaled[3] != scaled[2]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")

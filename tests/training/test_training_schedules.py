@@ -12,7 +12,7 @@ lengths = st.integers(2, 400)
 
 @given(lengths)
 def test_cosine_falls_from_one_to_zero(n_steps):
-    values = [cosine(n_steps)(step) for step in range(n_steps)]
+    values = list(map(cosine(n_steps), range(n_steps)))
     assert values[0] == 1.0
     assert values[-1] == pytest.approx(0.0, abs=1e-12)
     assert all(later < earlier for earlier, later in pairwise(values))
@@ -20,7 +20,7 @@ def test_cosine_falls_from_one_to_zero(n_steps):
 
 @given(st.integers(3, 200), st.floats(0.05, 0.95))
 def test_one_cycle_peaks_once(n_steps, rise):
-    values = [one_cycle(n_steps, rise=rise)(step) for step in range(n_steps)]
+    values = list(map(one_cycle(n_steps, rise=rise), range(n_steps)))
     peak = values.index(max(values))
     assert values[peak] == 1.0 and values.count(1.0) == 1
     assert values[0] == pytest.approx(1 / 25) and values[-1] == pytest.approx(1e-5)

@@ -99,9 +99,9 @@ def loop(
     _require_positive(n_steps=n_steps, checkpoint_every=checkpoint_every)
     feed, record, stopper = Feed(batches), Record(extras), Patience(patience, monitor)
     run = Run(model, {**parts, "batches": feed, "patience": stopper}, record, checkpoint)
+    data = None if checkpoint is None else feed.fingerprint()  # worth reading only where it is compared
     run.resume(
-        {**config, "n_steps": n_steps, "patience": patience, "description": description}
-        | ({"batches": feed.fingerprint()} if checkpoint is not None else {})
+        config | {"n_steps": n_steps, "patience": patience, "description": description, "batches": data}
     )
     with delayed_interrupt() as interrupted, progress_bar(progress, n_steps, description) as show:
         started = checked = time.perf_counter() - record.seconds
@@ -115,10 +115,11 @@ def loop(
                 show(done, record.latest())
                 checked = now
             record.stopped = _reason(asked_to_stop, done, n_steps, stopper, record)
-            if record.stopped or interrupted() or done % checkpoint_every == 0:
+            over = bool(record.stopped) or interrupted()  # asked once: Ctrl-C a moment later waits for a step
+            if over or done % checkpoint_every == 0:
                 record.seconds = now - started
                 run.save()
-            if record.stopped or interrupted():
+            if over:
                 break
     if interrupted():
         _say_how_to_go_on(run, n_steps)

@@ -91,7 +91,8 @@ def minimise(
     progress : bool, optional
         Show a progress bar; by default only in a terminal.
     on_step : callable, optional
-        ``on_step(step, terms)`` after each update; True ends the run.
+        ``on_step(step, terms)`` after each update, with copies of the terms on their device; True ends the
+        run.
     description : str
         Shown beside the bar; part of what identifies the run in its checkpoint.
 
