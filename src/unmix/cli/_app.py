@@ -29,16 +29,20 @@ app.command("certify", epilog=_judge.CERTIFY_EXAMPLE)(_judge.certify)
 app.command("report", epilog=_judge.REPORT_EXAMPLE)(_judge.report)
 
 
-@app.callback(invoke_without_command=True, epilog="Example: [bold]unmix demo[/]")
+def _print_version(wanted: bool) -> bool:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+    return wanted
+
+
+@app.callback(epilog="Example: [bold]unmix demo[/]")
 def _unmix(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
 ) -> None:
     """Recover the hidden variables behind observed data, and say which can be trusted and why."""
-    if version:
-        print(__version__)
-    elif context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -53,7 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        code = app(args=arguments, prog_name="unmix", standalone_mode=False)
+        code = app(
+            args=list(sys.argv[1:] if arguments is None else arguments) or ["--help"],
+            prog_name="unmix",
+            standalone_mode=False,
+        )
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except BrokenPipeError:  # the reader of our output has gone, as in `unmix ... | head`

@@ -67,7 +67,9 @@ def restarts(model: Any) -> dict[str, Any]:
     order = np.argsort(np.where(np.isfinite(objectives), objectives, np.inf), kind="stable")
     spread = np.ptp(finite) or 1.0
     distances = (objectives - finite.min()) / spread
-    rows = [_restart(int(k), objectives[k], distances[k], kept=k == order[0]) for k in order[:MAX_RESTARTS]]
+    rows = [
+        _restart(int(k), objectives[k], distances[k], kept=bool(k == order[0])) for k in order[:MAX_RESTARTS]
+    ]
     return {"restarts": rows, "restarts_text": RESTARTS.format(n=len(objectives))}
 
 

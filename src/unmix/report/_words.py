@@ -137,8 +137,8 @@ def fit_sentence(explained: float | None) -> tuple[str, str]:
     if explained is None or explained >= POOR_FIT:
         return "good", ""
     return "care", (
-        f"The model explains only {max(explained, 0.0):.0%} of the variance of x, while the theory speaks about models "
-        "that match the data. Train longer, or allow more latents."
+        f"The model explains only {max(explained, 0.0):.0%} of the variance of x, while the theory speaks "
+        "about models that match the data. Train longer, or allow more latents."
     )
 
 
