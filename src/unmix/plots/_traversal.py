@@ -45,6 +45,16 @@ def traversal(
     matplotlib Axes
         One line per observed variable, in standard deviations of that variable, zero where the latent is at
         its median. Variables that `structure_` says do not depend on the latent are grey.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> from types import SimpleNamespace
+    >>> from unmix.structure import Structure
+    >>> same = SimpleNamespace(transform=abs, inverse_transform=abs, structure_=Structure(np.eye(2)))
+    >>> ax = traversal(same, np.array([[1.0, 5.0], [2.0, 3.0], [3.0, 1.0]]), 0)
+    >>> [line.get_label() for line in ax.lines]
+    ['_x1', 'x0']
     """
     ax = axes_or_new(ax)
     values = np.asarray(X)
