@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import torch
@@ -48,6 +49,7 @@ def train(job):
     def on_step(step, terms):
         if step == 4:
             Path(job["out"] + ".started").touch()
+        time.sleep(job.get("pause", 0.0))
 
     common = {"checkpoint": job["folder"], "checkpoint_every": job["every"], "generators": [own]}
     common |= {"n_steps": job["n_steps"], "lr": 0.01, "on_step": on_step}
