@@ -1,1 +1,11 @@
-"""."""
+"""Generators of data whose hidden variables are known.
+
+Every generator is called as `name(n_samples, ..., random_state)` and returns a `LatentDataset`. Estimators
+never import this room: a method that can't see ground truth can't leak it.
+"""
+
+from ._dataset import LatentDataset
+from ._mixing import SparseMixing
+from ._sparse_mixing import sparse_mixing
+
+__all__ = ["LatentDataset", "SparseMixing", "sparse_mixing"]
