@@ -1,0 +1,86 @@
+"""Draw the pictures of the documentation: python docs/img/draw.py.
+
+The files are written beside this script, the same bytes every time.
+"""
+
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from unmix.structure import Structure
+from unmix.theory import certify
+
+HERE = Path(__file__).parent
+GREY, BLUE, ORANGE = "#808890", "#3b7dd8", "#e08a1e"  # read well on light and on dark paper
+SEVEN_REGIONS = Structure([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
+
+
+def mix(z: np.ndarray) -> np.ndarray:
+    """Return x0 = z0 + sin(z0 + z1)/2, x1 = z1 + 0.3 sin(z1)."""
+    return np.column_stack([z[:, 0] + 0.5 * np.sin(z.sum(1)), z[:, 1] + 0.3 * np.sin(z[:, 1])])
+
+
+def shear(z: np.ndarray) -> np.ndarray:
+    """Return the other latents that explain the same data as sparsely: z0 - z1 and z1."""
+    return np.column_stack([z[:, 0] - z[:, 1], z[:, 1]])
+
+
+def _plain(ax: Axes, title: str, across: str, up: str) -> None:
+    ax.set_title(title, color=GREY, fontsize=11)
+    ax.set_xlabel(across, color=GREY)
+    ax.set_ylabel(up, color=GREY)
+    ax.tick_params(colors=GREY, length=0, labelsize=9)
+    for spine in ax.spines.values():
+        spine.set_color(GREY)
+
+
+def draw_shear() -> Figure:
+    """Draw one cloud of data, and two sets of latents behind it; blue lines keep the true z0 fixed."""
+    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    z = np.random.default_rng(0).normal(size=(150, 2))
+    lines = [np.column_stack([np.full(60, c), np.linspace(-2.4, 2.4, 60)]) for c in (-1.5, 0.0, 1.5)]
+    panels = (
+        ("the data", mix, "x0", "x1"),
+        ("the truth", lambda a: a, "z0", "z1"),
+        ("fits as well, as sparse", shear, "estimated z0", "estimated z1"),
+    )
+    for ax, (title, view, across, up) in zip(figure.subplots(1, 3), panels, strict=True):
+        ax.scatter(*view(z).T, s=9, color=ORANGE, alpha=0.55, linewidths=0)
+        for line in lines:
+            ax.plot(*view(line).T, color=BLUE, linewidth=1.6)
+        ax.set(xticks=[], yticks=[])
+        _plain(ax, title, across, up)
+    return figure
+
+
+def draw_relations() -> Figure:
+    """Draw the seven regions of three observed variables: what is stated, and what always follows."""
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    found = certify(SEVEN_REGIONS)
+    paper_only = found.separated_in_paper & found.may_depend
+    level = np.where(~found.may_depend, 2, np.where(paper_only, 1, 0))
+    left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
+    colours = matplotlib.colors.ListedColormap(["#00000000", ORANGE, BLUE])
+    left.imshow(SEVEN_REGIONS.support, cmap=matplotlib.colors.ListedColormap(["#00000000", BLUE]), alpha=0.8)
+    right.imshow(level, cmap=colours, alpha=0.8)
+    latents = [f"z{j}" for j in range(7)]
+    left.set(xticks=range(7), xticklabels=latents, yticks=range(3), yticklabels=["x0", "x1", "x2"])
+    right.set(xticks=range(7), xticklabels=latents, yticks=range(7), yticklabels=latents)
+    _plain(left, "structure: which latent moves what", "latents", "observed variables")
+    _plain(
+        right, "blue: row is free of the column's estimate\norange: only if independent", "estimates", "truth"
+    )
+    return figure
+
+
+def _main() -> None:
+    matplotlib.rcParams.update({"svg.hashsalt": "unmix", "svg.fonttype": "none"})
+    for name, draw in (("shear", draw_shear), ("relations", draw_relations)):
+        draw().savefig(HERE / f"{name}.svg", transparent=True, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    _main()
