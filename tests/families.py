@@ -1,0 +1,109 @@
+"""Every member of every family, listed by hand.
+
+A new member adds one line here and is held to the whole contract of its family (`test_contracts.py`).
+"""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from unmix.data import sparse_mixing
+from unmix.estimators import Autoencoder, BetaVAE, DiverseDictionaryLearning
+from unmix.metrics import mcc, r2
+from unmix.penalties import (
+    compositional_contrast,
+    dependency_sparsity,
+    hessian_penalty,
+    ima_contrast,
+    latent_sparsity,
+    orojar,
+)
+from unmix.structure import (
+    Structure,
+    anchor,
+    complement_identity,
+    dense,
+    diverse,
+    random_structure,
+    ring,
+    triangular,
+)
+from unmix.theory import between, certify, nonlinearity
+
+# (z_true, z_hat) -> float, at most 1, blind to order, sign and scale of codes
+METRICS = (
+    mcc,
+    partial(mcc, method="spearman"),
+    r2,
+    partial(r2, probe="kernel"),
+)
+
+# (decoder, z) -> scalar
+PENALTIES = (
+    dependency_sparsity,
+    partial(dependency_sparsity, form="group"),
+    partial(dependency_sparsity, form="log"),
+    partial(dependency_sparsity, form="group_log"),
+    partial(dependency_sparsity, columns=2),
+    partial(dependency_sparsity, step=0.1),
+    partial(dependency_sparsity, normalize="std"),
+    latent_sparsity,
+    orojar,
+    partial(orojar, exact=False),
+    hessian_penalty,
+    partial(hessian_penalty, step=0.1),
+    partial(compositional_contrast, slots=2),
+    ima_contrast,
+)
+
+# small and short: a contract is about behaviour, not about quality
+ESTIMATORS = (
+    Autoencoder(max_iter=5, random_state=0),
+    BetaVAE(max_iter=5, random_state=0),
+    DiverseDictionaryLearning(max_iter=5, n_restarts=2, random_state=0),
+)
+
+# structure -> a truthy or falsy certificate with `reasons`, `to_dict` and a readable `str`
+CONDITIONS = (
+    certify,
+    partial(certify, independent_latents=True),
+    lambda structure: between(structure, [0], [1]).guarantees[0],
+    lambda structure: nonlinearity(np.random.default_rng(0).normal(size=(50, *structure.shape)), structure),
+)
+
+# (n_samples, random_state=...) -> LatentDataset
+GENERATORS = (
+    partial(sparse_mixing, n_latents=3),
+    partial(sparse_mixing, n_latents=4, profile="square"),
+    partial(sparse_mixing, n_latents=3, profile="dense"),
+    partial(sparse_mixing, n_latents=3, mixing="tanh", latents="uniform"),
+    partial(sparse_mixing, n_latents=3, mixing="linear", latents="laplace"),
+    partial(sparse_mixing, n_latents=3, latents="dependent", noise=0.1),
+    partial(sparse_mixing, structure=Structure([[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 1]])),
+)
+
+# () -> Structure
+STRUCTURES = (
+    partial(diverse, 6, 4, random_state=0),
+    partial(dense, 4, 3),
+    partial(ring, 4),
+    partial(ring, 3, 6),
+    partial(anchor, 6, 3, random_state=0),
+    partial(triangular, 5, 3),
+    partial(complement_identity, 4),
+    partial(random_structure, 5, 4, density=0.5, such_that=Structure.is_injective, random_state=0),
+)
+
+
+def label(member: object) -> str:
+    """Name a member for the test report: a partial by its function and what it fixes."""
+    if isinstance(member, partial):
+        fixed = [*map(str, member.args), *(f"{k}={v}" for k, v in member.keywords.items())]
+        return f"{member.func.__name__}({', '.join(fixed)})".replace("\n", " ")
+    return getattr(member, "__name__", type(member).__name__)
+
+
+def every(family: tuple) -> pytest.MarkDecorator:
+    """Run a test for each member of a family."""
+    return pytest.mark.parametrize("member", family, ids=label)

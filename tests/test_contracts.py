@@ -1,0 +1,195 @@
+"""What every metric, penalty, certificate, structure and generator promises, whoever wrote it."""
+
+import copy
+import json
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+import unmix
+from families import CONDITIONS, GENERATORS, METRICS, PENALTIES, STRUCTURES, every, label
+from unmix.data import LatentDataset
+from unmix.nn import mlp
+from unmix.penalties import check_penalty
+from unmix.structure import Structure
+
+
+@pytest.fixture(scope="module")
+def pair():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(120, 3))
+    return z, np.tanh(z) + 0.3 * rng.normal(size=z.shape)
+
+
+@every(METRICS)
+def test_metric_ignores_order_sign_scale_and_origin(member, pair):
+    z, z_hat = pair
+    moved = z_hat[:, [2, 0, 1]] * [-3.0, 0.01, 200.0] + [5.0, 0.0, -40.0]
+    assert member(z, moved) == pytest.approx(member(z, z_hat), abs=1e-6)
+
+
+@every(METRICS)
+def test_metric_is_best_at_the_truth_and_lower_elsewhere(member, pair):
+    z, z_hat = pair
+    shuffled = np.random.default_rng(1).permutation(z)
+    assert member(z, z) == pytest.approx(1, abs=0.02)
+    assert 0 <= member(z, shuffled) < member(z, z_hat) < member(z, z)
+
+
+@every(METRICS)
+def test_metric_returns_a_float_and_leaves_its_arguments_alone(member, pair):
+    z, z_hat = map(np.copy, pair)
+    assert type(member(z.tolist(), z_hat.astype(np.float32))) is float
+    member(z, z_hat)
+    np.testing.assert_array_equal(z, pair[0])
+    np.testing.assert_array_equal(z_hat, pair[1])
+
+
+@every(METRICS)
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda z, c: (np.where(z == z[3, 1], np.nan, z), c), r"`z_true` must be finite.*row 3, column 1"),
+        (lambda z, c: (z, np.where(c == c[0, 0], np.inf, c)), "`z_hat` must be finite"),
+        (lambda z, c: (z, c[:-1]), "as many rows"),
+        (lambda z, c: (z[:, 0], c), r"`z_true` must have shape"),
+        (lambda z, c: (np.column_stack([z, np.ones(len(z))]), c), "constant column 3"),
+        (lambda z, c: (z[:1], c[:1]), "at least"),
+    ],
+    ids=["nan", "infinity", "mismatch", "one-dimensional", "constant", "single sample"],
+)
+def test_metric_rejects_bad_input(member, spoil, message, pair):
+    with pytest.raises(ValueError, match=message):
+        member(*spoil(*pair))
+
+
+@every(METRICS)
+def test_metric_rejects_text(member, pair):
+    with pytest.raises(TypeError, match="numbers"):
+        member(pair[0], pair[1].astype(str))
+
+
+@every(PENALTIES)
+def test_penalty_passes_its_check(member):
+    report = check_penalty(member)
+    assert report, str(report)
+
+
+@every(PENALTIES)
+def test_penalty_is_a_finite_scalar_never_negative_and_differentiable(member):
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        decoder, z = mlp(4, 6, hidden=(8,), activation="silu"), torch.randn(16, 4, requires_grad=True)
+        value = member(decoder, z)
+    value.backward()
+    grads = [p.grad for p in (*decoder.parameters(), z) if p.grad is not None]
+    assert value.ndim == 0 and value.isfinite() and value >= 0
+    assert any(grad.abs().sum() > 0 for grad in grads) and all(grad.isfinite().all() for grad in grads)
+
+
+@every(PENALTIES)
+def test_penalty_trains_an_estimator(member):
+    x = GENERATORS[0](60, random_state=0).x
+    model = unmix.DiverseDictionaryLearning(
+        4, penalty=member, decoder=partial(mlp, hidden=(4,)), max_iter=2, n_restarts=2
+    )
+    assert np.isfinite(model.fit(x).history_.terms["penalty"]).all()
+
+
+@every(CONDITIONS)
+@pytest.mark.parametrize("structure", [make() for make in STRUCTURES], ids=[label(s) for s in STRUCTURES])
+def test_certificate_is_a_value_that_explains_itself(member, structure):
+    found = member(structure)
+    assert bool(found) in (True, False) and len(str(found)) > 40
+    assert found.reasons is not None and all(isinstance(reason, str) for reason in found.reasons)
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()
+    assert str(member(structure)) == str(found)
+
+
+@every(CONDITIONS[:2])
+def test_certificate_does_not_depend_on_labels(member):
+    rng = np.random.default_rng(0)
+    for make in STRUCTURES:
+        structure = make()
+        order, rows = rng.permutation(structure.n_latents), rng.permutation(structure.n_observed)
+        found, relabelled = member(structure), member(structure.permute(order).permute_rows(rows))
+        assert [found.levels[j] for j in order] == list(relabelled.levels)
+        assert [found.clauses[j] for j in order] == list(relabelled.clauses)
+        np.testing.assert_array_equal(found.may_depend[np.ix_(order, order)], relabelled.may_depend)
+
+
+@every(STRUCTURES)
+def test_structure_survives_files_copies_and_pickles(member, tmp_path):
+    structure = member()
+    for suffix in ("csv", "npy", "json"):
+        assert Structure.read(structure.write(tmp_path / f"mask.{suffix}")) == structure
+    assert copy.deepcopy(structure) == pickle.loads(pickle.dumps(structure)) == structure == member()
+
+
+@every(STRUCTURES)
+def test_structure_is_injective_and_touches_every_variable(member):
+    structure = member()
+    assert structure.is_injective() and structure.support.any(0).all()
+    with pytest.raises(ValueError, match="read-only"):
+        structure.support[0, 0] = False
+
+
+@every(GENERATORS)
+def test_generator_mixes_along_its_structure_exactly(member):
+    data = member(300, random_state=0)
+    assert isinstance(data, LatentDataset) and data.description.endswith(".")
+    assert data.x.shape == (300, data.structure.n_observed) and data.z.shape == (
+        300,
+        data.structure.n_latents,
+    )
+    J = data.mixing.jacobian(data.z)
+    np.testing.assert_array_equal((J != 0).any(0), data.structure.support)
+    assert np.linalg.matrix_rank(J).min() == data.structure.n_latents
+
+
+@every(GENERATORS)
+def test_generator_says_the_truth_about_x_and_its_jacobian(member):
+    data = member(2000, random_state=0)
+    clean = data.mixing(data.z)
+    left = (data.x - clean).std(0) / clean.std(0)
+    np.testing.assert_allclose(left, data.noise, atol=0.02 if data.noise else 1e-12)
+    step = 1e-7 * np.eye(data.structure.n_latents)[0]
+    secant = (data.mixing(data.z[:50] + step) - data.mixing(data.z[:50] - step)) / 2e-7
+    np.testing.assert_allclose(secant, data.mixing.jacobian(data.z[:50])[:, :, 0], atol=1e-5)
+    np.testing.assert_allclose(data.z.mean(0), 0, atol=0.15)
+    np.testing.assert_allclose(data.z.std(0), 1, atol=0.15)
+
+
+@every(GENERATORS)
+def test_generator_is_a_function_of_its_seed(member):
+    first, again, other = (member(50, random_state=seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first.x, again.x)
+    np.testing.assert_array_equal(first.z, again.z)
+    assert first.structure == again.structure and not np.array_equal(first.z, other.z)
+    with pytest.raises(ValueError, match="read-only"):
+        first.x[0] = 0
+
+
+@every(GENERATORS)
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"n_samples": 0}, ValueError, "`n_samples` must be"),
+        ({"n_samples": 2.5}, ValueError, "`n_samples` must be"),
+        ({"noise": -1.0}, ValueError, "`noise` must be"),
+        ({"noise": float("nan")}, ValueError, "`noise` must be"),
+        ({"latents": "cauchy"}, ValueError, "`latents` must be one of"),
+        ({"mixing": "cubic"}, ValueError, "`mixing` must be one of"),
+        ({"profile": "wide"}, ValueError, "`profile` must be one of"),
+        ({"structure": [[1, 0], [0, 1]]}, TypeError, "`structure` must be a Structure"),
+        ({"structure": Structure([[1, 1], [0, 0]])}, ValueError, "`structure` must allow an injective"),
+        ({"n_observed": 1}, ValueError, "`n_observed` must be at least"),
+    ],
+    ids=lambda value: str(value)[:30].replace("\n", " ") if isinstance(value, dict) else "",
+)
+def test_generator_rejects_bad_arguments(member, wrong, error, message):
+    with pytest.raises(error, match=message):
+        member(**{"n_samples": 50} | wrong)
