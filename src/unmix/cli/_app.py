@@ -51,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     0: done. 1: the fit broke down. 2: bad input. 130: interrupted. An error is one line on standard error.
     """
     with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")  # we match names ourselves
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         sys.exit(_run(arguments))
 
@@ -69,9 +70,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 1
     except _UsageError as error:
         return _fail(2, error.format_message() + " See `unmix --help`.")
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except (ValueError, TypeError, OSError) as error:
         return _fail(2, str(error) or type(error).__name__)
-    except (FloatingPointError, MemoryError) as error:
+    except (FloatingPointError, MemoryError, ImportError) as error:
         return _fail(1, str(error) or "out of memory")
     if code == 130:
         say("unmix: interrupted")

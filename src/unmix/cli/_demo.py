@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from .._tables import Table
 from ._fit import fit_document
-from ._models import make
+from ._models import fit_and_save, make
 from ._output import Json, Seed, print_json, tell
 from ._simulate import save
 
@@ -37,8 +38,7 @@ def demo(
         f"Mixed {data.structure.n_latents} hidden variables into {data.structure.n_observed} observed ones.",
     )
     tell_step(2, "Fitting without a look at the truth ...")
-    model = _fit(data, quick, random_state)
-    model.save(folder / "model")
+    model = _fit(data, quick, random_state, folder / "model")
     evaluation, certificate = _judge(data, model, random_state)
     tell_step(3, "Scores, beside what raw x and a random rotation of the truth would get:", evaluation)
     tell_step(4, "What can be trusted:", str(certificate))
@@ -66,9 +66,10 @@ def _simulate(quick: bool, random_state: int) -> Any:
     return sparse_mixing(500 if quick else 10_000, 5, profile="tall", random_state=random_state)
 
 
-def _fit(data: Any, quick: bool, random_state: int) -> Any:
-    short = {"max_iter": 30, "n_restarts": 2} if quick else {}
-    return make("ddl", data.structure.n_latents, random_state=random_state, **short).fit(data.x)
+def _fit(data: Any, quick: bool, random_state: int, out: Path) -> Any:
+    short = {"max_iter": 5, "n_restarts": 2} if quick else {}
+    model = make("ddl", data.structure.n_latents, random_state=random_state, **short)
+    return fit_and_save(model, Table(data.x, None), out)
 
 
 def _judge(data: Any, model: Any, random_state: int) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from .. import _tables
-from ._models import columns_for, load, make, remember_names
+from ._models import checkpoint_beside, columns_for, fit_and_save, load, make
 from ._output import Json, Seed, print_json, tell
 
 FIT_EXAMPLE = (
@@ -39,10 +39,8 @@ def fit(
         Method, typer.Option(help="ddl: diverse dictionary learning; ae, vae: autoencoders to compare with.")
     ] = Method.ddl,
     n_restarts: Annotated[int | None, typer.Option("--n-restarts", help="Random starts.")] = None,
-    max_iter: Annotated[int | None, typer.Option("--max-iter", help="Training steps.")] = None,
-    weight: Annotated[
-        float | None, typer.Option(help="Weight of the penalty (ddl) or KL term (vae).")
-    ] = None,
+    max_iter: Annotated[int | None, typer.Option("--max-iter", help="Passes over the data.")] = None,
+    weight: Annotated[float | None, typer.Option(help="Weight of the penalty (ddl).")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Forget the checkpoint of an earlier, killed fit.")
@@ -51,15 +49,12 @@ def fit(
     as_json: Json = False,
 ) -> None:
     """Fit a model that explains the table by a few latents, and save it."""
-    table = _tables.read(x)
     checkpoint = checkpoint_beside(out)
+    table = _tables.read(x)
     if fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
     settings = {"n_restarts": n_restarts, "max_iter": max_iter, "weight": weight, "device": device}
-    model = make(method, n_components, checkpoint=str(checkpoint), random_state=random_state, **settings)
-    model.fit(table.values)
-    remember_names(model.set_params(checkpoint=None), table.names).save(out)
-    shutil.rmtree(checkpoint, ignore_errors=True)
+    model = fit_and_save(make(method, n_components, random_state=random_state, **settings), table, out)
     if as_json:
         print_json(fit_document(out, model))
     else:
@@ -81,15 +76,6 @@ def transform(
         print_json({"out": out, "n_samples": len(z_hat), "n_components": z_hat.shape[1]})
     else:
         tell(f"{len(z_hat):,} rows of {z_hat.shape[1]} latents: {out}")
-
-
-def checkpoint_beside(out: Path) -> Path:
-    """Name the checkpoint folder of a model, and refuse a place that can't be written."""
-    if not out.parent.is_dir():
-        raise ValueError(
-            f"`--out` must lie in a folder that exists, got {str(out)!r}. Make the folder first."
-        )
-    return out.with_name(out.name + ".checkpoint")
 
 
 def fit_document(out: Path, model: Any) -> dict[str, Any]:

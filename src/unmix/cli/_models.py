@@ -1,11 +1,15 @@
 """Models by name and by file, and the columns they were fitted on."""
 
+import shutil
+import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._tables import Table
+from ._output import say
 
 CLASSES = {"ddl": "DiverseDictionaryLearning", "ae": "Autoencoder", "vae": "BetaVAE"}
 
@@ -21,6 +25,39 @@ def make(method: str, n_components: int, **settings: Any) -> Any:
         option = "--" + unknown[0].replace("_", "-")
         raise ValueError(f"`{option}` must be left out for --method {method}, which has no such setting.")
     return estimator.set_params(**given)
+
+
+def fit_and_save(model: Any, table: Table, out: Path) -> Any:
+    """Fit with a checkpoint folder beside the model's file, so that a stopped fit goes on, and save."""
+    checkpoint = checkpoint_beside(out)
+    model.set_params(checkpoint=str(checkpoint), verbose=True)
+    try:
+        model.fit(table.values)
+    except KeyboardInterrupt as stop:
+        if not _said_how_to_go_on(stop):
+            say("unmix: interrupted. To go on, run the same command again.")
+        sys.exit(130)
+    model.set_params(checkpoint=None, verbose=False)
+    remember_names(model, table.names).save(out)
+    shutil.rmtree(checkpoint, ignore_errors=True)
+    return model
+
+
+def _said_how_to_go_on(stop: KeyboardInterrupt) -> bool:
+    """Whether the training loop raised it, which saves its state and prints a line before it does."""
+    frames = list(traceback.walk_tb(stop.__traceback__))
+    return frames[-1][0].f_globals.get("__name__", "").startswith("unmix.training")
+
+
+def checkpoint_beside(out: Path) -> Path:
+    """Name the checkpoint folder of a model, and refuse a place that can't be written."""
+    if not out.parent.is_dir():
+        raise ValueError(
+            f"`--out` must lie in a folder that exists, got {str(out)!r}. Make the folder first."
+        )
+    if out.is_dir():
+        raise ValueError(f"`--out` must be a file, got the folder {str(out)!r}. Choose another name.")
+    return out.with_name(out.name + ".checkpoint")
 
 
 def load(path: Path) -> Any:

@@ -59,7 +59,8 @@ def traversal(
     ax = axes_or_new(ax)
     values = np.asarray(X)
     names = labels(observed_names, values.shape[1], "x", "observed_names")
-    places, changes = _moved(model, values, latent, n_points)
+    places, changes = _moved(model, X, latent, n_points)
+    changes /= np.where(values.std(0) > 0, values.std(0), 1.0)
     reached = model.structure_.support[:, latent]
     most = np.argsort(-np.ptp(changes, axis=0), kind="stable")[:max_lines]
     for i in sorted(most, key=lambda i: (reached[i], i)):
@@ -70,9 +71,9 @@ def traversal(
     return ax
 
 
-def _moved(model: Any, values: np.ndarray, latent: int, n_points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of the latent and the change of every observed variable, in its own units."""
-    codes = np.asarray(model.transform(values))
+def _moved(model: Any, X: Any, latent: int, n_points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of the latent and the change of every observed variable."""
+    codes = np.asarray(model.transform(X))
     if not 0 <= latent < codes.shape[1]:
         raise ValueError(f"`latent` must be from 0 to {codes.shape[1] - 1}, got {latent}.")
     centre = np.median(codes, axis=0)
@@ -81,8 +82,7 @@ def _moved(model: Any, values: np.ndarray, latent: int, n_points: int) -> tuple[
     walk = np.tile(centre, (n_points + 1, 1))
     walk[1:, latent] = places
     decoded = np.asarray(model.inverse_transform(walk.astype(codes.dtype)))
-    scale = values.std(0)
-    return places, (decoded[1:] - decoded[0]) / np.where(scale > 0, scale, 1.0)
+    return places, decoded[1:] - decoded[0]
 
 
 def _line(name: str, rank: int, reached: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from .. import plots
 from ..structure import Structure
 from ._figures import svg
-from ._material import Material, sample
+from ._material import Material
 from ._words import hat
 
 MAX_TRAVERSALS = 6
@@ -112,16 +112,17 @@ def _history(material: Material) -> Markup | None:
 
 
 def _traversals(material: Material) -> list[Markup]:
-    model, x = material.model, material.x
-    if x is None or not (hasattr(model, "inverse_transform") and hasattr(model, "structure_")):
+    model = material.model
+    if material.few is None or not (hasattr(model, "inverse_transform") and hasattr(model, "structure_")):
         return []
-    few = sample(x)
-    return [_traversal(material, few, j) for j in range(min(MAX_TRAVERSALS, model.structure_.n_latents))]
+    return [_traversal(material, j) for j in range(min(MAX_TRAVERSALS, model.structure_.n_latents))]
 
 
-def _traversal(material: Material, x: np.ndarray, j: int) -> Markup:
+def _traversal(material: Material, j: int) -> Markup:
     def draw(ax: Any) -> None:
-        plots.traversal(material.model, x, j, ax, observed_names=material.observed_names, n_points=41)
+        plots.traversal(
+            material.model, material.few, j, ax, observed_names=material.observed_names, n_points=41
+        )
         ax.set(xlabel=hat(j), ylabel="")
 
     return svg(draw, name=f"traversal{j}", label=f"Traversal of latent {j}", width=3.4, height=2.5)

@@ -13,6 +13,7 @@ class Material:
     """The parts of a report; a part that is unknown is None."""
 
     model: Any
+    few: Any  # some rows of the data, as the model wants them (a data frame stays one)
     x: np.ndarray | None
     z: np.ndarray | None
     true_structure: Any
@@ -55,10 +56,12 @@ def gather(model: Any, data: Any, evaluation: Any, certificate: Any) -> Material
     structure = getattr(model, "structure_", None)
     if certificate is None and structure is not None and structure.support.any(0).all():
         certificate = certify(structure)
-    z_hat = None if model is None or x is None or z is None else np.asarray(model.transform(x))
-    few = None if model is None or x is None else sample(x)
+    rows = data.x if hasattr(data, "z") else data
+    few = None if model is None or x is None else rows[:: -(-len(x) // MAX_SAMPLES)]
+    z_hat = None if model is None or z is None else np.asarray(model.transform(rows))
     return Material(
         model=model,
+        few=few,
         x=x,
         z=z,
         true_structure=getattr(data, "structure", None),
@@ -102,7 +105,7 @@ def _evaluation(evaluation: Any, x: np.ndarray | None, z: np.ndarray | None, z_h
     return evaluate(z, z_hat, metrics=metrics, x=x, random_state=0)
 
 
-def _strength(model: Any, x: np.ndarray | None, certificate: Any) -> np.ndarray | None:
+def _strength(model: Any, x: Any, certificate: Any) -> np.ndarray | None:
     """Return E|J_ij| times the spread of latent j, divided by the maximum of row i; shape (x, z)."""
     own = certificate is not None and certificate.structure == getattr(model, "structure_", None)
     if x is None or not own or not hasattr(model, "jacobian"):
@@ -113,15 +116,10 @@ def _strength(model: Any, x: np.ndarray | None, certificate: Any) -> np.ndarray 
     return size / np.where(largest > 0, largest, 1.0)
 
 
-def _explained(model: Any, x: np.ndarray | None) -> float | None:
+def _explained(model: Any, x: Any) -> float | None:
     """Return the share of the variance of x that the model reconstructs."""
     if x is None or not hasattr(model, "inverse_transform"):
         return None
-    left = x - np.asarray(model.inverse_transform(model.transform(x)))
-    total = float(x.var(0).sum())
+    left = np.asarray(x) - np.asarray(model.inverse_transform(model.transform(x)))
+    total = float(np.asarray(x).var(0).sum())
     return 1.0 - float((left**2).mean(0).sum()) / total if total > 0 else None
-
-
-def sample(x: np.ndarray) -> np.ndarray:
-    """Return evenly spaced rows, enough for a picture."""
-    return x[:: max(1, -(-len(x) // MAX_SAMPLES))]
