@@ -1,5 +1,7 @@
 """What every estimator promises, whoever wrote it."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unmix
 from families import ESTIMATORS, GENERATORS, every, label
+from unmix.nn import mlp
+
+SMALL = {"encoder": partial(mlp, hidden=(8,)), "decoder": partial(mlp, hidden=(8,)), "n_restarts": 1}
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +30,14 @@ def fitted(data):
     return {label(member): clone(member).fit(data.x) for member in ESTIMATORS}
 
 
-@parametrize_with_checks([clone(member).set_params(n_restarts=1) for member in ESTIMATORS])
+@parametrize_with_checks([clone(member).set_params(**SMALL) for member in ESTIMATORS])
 def test_estimator_passes_the_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(list(ESTIMATORS))
+def test_estimator_passes_the_same_checks_with_its_own_networks(estimator, check):
     check(estimator)
 
 
