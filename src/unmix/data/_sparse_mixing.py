@@ -163,9 +163,8 @@ def _keeps_promises(g: SparseMixing, z: np.ndarray) -> bool:
 
 def _describe(g: SparseMixing, latents: str, noise: float) -> str:
     x, z = g.structure.shape
-    return (
-        f"{z} {latents} latents mixed nonlinearly into {x} observed variables along {g.structure.n_edges} edges"
-        + (f", with noise of {noise:g} standard deviations." if noise else ".")
+    return f"{z} {latents} latents, mixed into {x} observed variables along {g.structure.n_edges} edges" + (
+        f", with noise of {noise:g} standard deviations." if noise else "."
     )
 
 
@@ -183,20 +182,24 @@ def _check(
     for name, value, least in (("n_samples", n_samples, 2), ("n_latents", n_latents, 1)):
         if not isinstance(value, int | np.integer) or value < least:
             raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
-    for name, value, choices in (
+    for name, choice, choices in (
         ("profile", profile, PROFILES),
         ("latents", latents, tuple(LATENTS)),
         ("mixing", mixing, MIXINGS),
     ):
-        if value not in choices:
-            raise ValueError(f"`{name}` must be one of {choices}, got {value!r}. Choose one of these.")
+        if choice not in choices:
+            raise ValueError(f"`{name}` must be one of {choices}, got {choice!r}. Choose one of these.")
     for name, amount in (("noise", noise), ("nonlinearity", nonlinearity)):
         if not np.isfinite(amount) or amount < 0:
             raise ValueError(f"`{name}` must be a finite number of at least 0, got {amount!r}.")
     if structure is not None and not isinstance(structure, Structure):
-        raise TypeError(f"`structure` must be a Structure, got {type(structure).__name__}. Wrap the mask in one.")
+        raise TypeError(
+            f"`structure` must be a Structure, got {type(structure).__name__}. Wrap the mask in one."
+        )
     if structure is not None and not structure.is_injective():
-        raise ValueError("`structure` must allow an injective mixing: match each latent to an observed variable.")
+        raise ValueError(
+            "`structure` must allow an injective mixing: match each latent to an observed variable."
+        )
     if n_observed is not None and n_observed < n_latents:
         raise ValueError(
             f"`n_observed` must be at least n_latents={n_latents}, got {n_observed}. Observe more variables."

@@ -1,1 +1,13 @@
-"""."""
+"""Estimators that recover latents: `fit`, `transform`, `inverse_transform`, `save`, and `load`.
+
+They follow scikit-learn's API, take arrays and give arrays, and never see ground truth: this room does not
+import `data`, `metrics` or `theory`.
+"""
+
+from ._autoencoder import Autoencoder
+from ._base import LatentEstimator
+from ._beta_vae import BetaVAE
+from ._diverse_dictionary import DiverseDictionaryLearning
+from ._storage import load
+
+__all__ = ["Autoencoder", "BetaVAE", "DiverseDictionaryLearning", "LatentEstimator", "load"]

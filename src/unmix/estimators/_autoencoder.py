@@ -1,0 +1,97 @@
+"""The plain autoencoder, the baseline that promises nothing."""
+
+from typing import Any, final
+
+import torch
+from torch import Tensor
+
+from unmix.nn import residual_mlp
+
+from ._base import Factory, LatentEstimator, build
+from ._objective import Objective
+from ._restarts import Schedule, Trained, train_restarts
+
+
+@final
+class Autoencoder(LatentEstimator):
+    """Encoder and decoder trained to reconstruct; the code is arbitrary up to any invertible map.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of latents.
+    encoder, decoder : callable (n_in, n_out) -> Module
+        Network factories; vary them by `functools.partial`.
+    n_restarts : int
+        Random starts, trained as one batch; the one with the lowest objective is kept.
+    max_iter : int
+        Passes over the data.
+    batch_size : int
+    lr : float
+        Peak learning rate of Adam.
+    device : {"auto", "cpu", "cuda"}
+    checkpoint : path-like, optional
+        Folder for checkpoints; a fit that was killed goes on from there, with the same bits.
+    verbose : bool
+        Show a progress bar (in a terminal only).
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    encoder_, decoder_ : Module
+    structure_ : Structure
+        Dependency structure of the decoder, with the margin of its threshold.
+    history_ : History
+    restarts_ : tuple of float
+        Last objective of each restart.
+    latent_scale_ : array of shape (n_components,)
+        Standard deviation of each latent.
+    n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 2)) @ np.array([[1., 1., 0.], [0., 1., 1.]])
+    >>> model = Autoencoder(2, max_iter=50, random_state=0).fit(X)
+    >>> model.transform(X).shape, model.score(X) > 0.95
+    ((200, 2), True)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        encoder: Factory = residual_mlp,
+        decoder: Factory = residual_mlp,
+        n_restarts: int = 1,
+        max_iter: int = 200,
+        batch_size: int = 500,
+        lr: float = 2e-3,
+        device: str = "auto",
+        checkpoint: Any = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.encoder = encoder
+        self.decoder = decoder
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.lr = lr
+        self.device = device
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _train(self, x: Tensor, schedule: Schedule) -> Trained:
+        def make() -> Objective:
+            return Objective(
+                self.encoder(x.shape[1], self.n_components),
+                self.decoder(self.n_components, x.shape[1]),
+                self.n_components,
+            )
+
+        members = build(make, self.n_restarts, schedule.seed, torch.device(x.device))
+        return train_restarts(members, {}, x, schedule)

@@ -1,0 +1,148 @@
+"""The one base class: what every estimator of latents shares."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor, nn
+
+from unmix.nn import jacobian
+from unmix.structure import Structure
+from unmix.training import device
+
+from ._checks import check_data, check_settings
+from ._objective import Objective, in_chunks
+from ._restarts import Schedule, Trained
+
+Factory = Callable[[int, int], nn.Module]
+_STRUCTURE_SAMPLES = 2000
+
+
+class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """An encoder and a decoder behind scikit-learn's API; subclasses say how the pair is trained."""
+
+    # what `__init__` of every subclass stores
+    n_components: int
+    max_iter: int
+    batch_size: int
+    lr: float
+    device: str
+    checkpoint: Any
+    verbose: bool
+    random_state: Any
+
+    @abstractmethod
+    def _train(self, x: Tensor, schedule: Schedule) -> Trained:
+        """Train on standardised data and return the best restart."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            An array, data frame or tensor; columns are standardised inside.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_settings(self)
+        values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
+        check_data(values, self.n_components)
+        self.mean_, self.scale_ = values.mean(0, dtype=np.float64), values.std(0, dtype=np.float64)
+        x = torch.as_tensor((values - self.mean_) / self.scale_, dtype=torch.float32)
+        trained = self._train(x.to(device(self.device)), self._schedule())
+        self._remember(trained, x)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the latents of each sample, shape (n_samples, n_components)."""
+        check_is_fitted(self)
+        values = self._validated(X)
+        z = in_chunks(self._objective_.encode, self._standardised(values))
+        return z.numpy().astype(values.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Return the observations that latents stand for, shape (n_samples, n_features)."""
+        check_is_fitted(self)
+        codes = np.asarray(_plain(X))
+        if codes.ndim != 2 or codes.shape[1] != self.n_components:
+            raise ValueError(
+                f"`X` must have shape (n_samples, n_components={self.n_components}), got {codes.shape}."
+            )
+        decoded = in_chunks(self.decoder_, torch.as_tensor(codes, dtype=torch.float64)).numpy()
+        return (decoded * self.scale_ + self.mean_).astype(np.result_type(codes.dtype, np.float32))
+
+    def jacobian(self, X: Any) -> np.ndarray:
+        """Return the decoder's Jacobian dx_i / dz_j at the latents of each sample, in the units of X.
+
+        Shape (n_samples, n_features, n_components).
+        """
+        check_is_fitted(self)
+        x = self._standardised(self._validated(X))
+        J = in_chunks(lambda part: jacobian(self.decoder_, self._objective_.encode(part)), x, 1024)
+        return J.numpy() * self.scale_[:, None]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the share of the variance of X that the model reconstructs."""
+        check_is_fitted(self)
+        values = self._validated(X)
+        left = (values - self.inverse_transform(self.transform(values))) / self.scale_
+        return float(1 - np.square(left).mean() / np.square((values - self.mean_) / self.scale_).mean())
+
+    def save(self, path: Any) -> Path:
+        """Write the fitted model to one file, without pickle; `unmix.load` reads it."""
+        from ._storage import save
+
+        check_is_fitted(self)
+        return save(self, path)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components
+
+    @property
+    def _objective_(self) -> Objective:
+        return Objective(self.encoder_, self.decoder_, self.n_components)
+
+    def _schedule(self) -> Schedule:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        folder = None if self.checkpoint is None else Path(self.checkpoint)
+        progress = None if self.verbose else False
+        return Schedule(self.max_iter, self.batch_size, self.lr, seed, folder, progress)
+
+    def _remember(self, trained: Trained, x: Tensor) -> None:
+        """Keep the networks in double precision, so that results don't depend on how samples are grouped."""
+        self.encoder_ = trained.objective.encoder.cpu().double().eval()
+        self.decoder_ = trained.objective.decoder.cpu().double().eval()
+        self.history_, self.restarts_ = trained.history, trained.scores
+        self.n_iter_ = self.max_iter
+        codes = in_chunks(self._objective_.encode, x.double())
+        self.latent_scale_ = codes.std(0, correction=0).numpy()
+        J = in_chunks(lambda z: jacobian(self.decoder_, z), codes[:_STRUCTURE_SAMPLES], 512).numpy()
+        self.structure_ = Structure.from_jacobian(J, latent_scale=self.latent_scale_)
+
+    def _validated(self, X: Any) -> np.ndarray:
+        return validate_data(self, _plain(X), dtype=[np.float64, np.float32], reset=False)
+
+    def _standardised(self, values: np.ndarray) -> Tensor:
+        return torch.as_tensor((values - self.mean_) / self.scale_, dtype=torch.float64)
+
+
+def build(make: Callable[[], Objective], n_members: int, seed: int, place: torch.device) -> list[Objective]:
+    """Build networks from a seed, leaving torch's global random state as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return [make().to(place) for _ in range(n_members)]
+
+
+def _plain(X: Any) -> Any:
+    return X.detach().cpu().numpy() if isinstance(X, Tensor) else X

@@ -1,0 +1,54 @@
+"""What an estimator asks of its settings and its data, before any work is done."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+
+
+def check_settings(estimator: Any) -> None:
+    """Check the settings that every estimator has, and those that some have."""
+    settings = estimator.get_params(deep=False)
+    for name in ("n_components", "max_iter", "batch_size", "n_restarts"):
+        value = settings.get(name, 1)
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")
+    for name in ("lr", "beta"):
+        value = settings.get(name, 1.0)
+        if not _is_number(value) or not value > 0:
+            raise ValueError(f"`{name}` must be a finite number above 0, got {value!r}.")
+    for name in ("encoder", "decoder", "penalty"):
+        if name in settings and not callable(settings[name]):
+            raise TypeError(f"`{name}` must be callable, got {settings[name]!r}. Pass a function.")
+    weight = settings.get("weight", 0.0)
+    if not callable(weight) and not (_is_number(weight) and weight >= 0):
+        raise ValueError(f"`weight` must be a number of at least 0, or a schedule, got {weight!r}.")
+
+
+def check_data(values: np.ndarray, n_components: int) -> None:
+    """Check that the data can carry so many latents."""
+    n_samples, n_features = values.shape
+    if n_components > n_features:
+        raise ValueError(
+            f"`n_components` must be at most n_features={n_features}, got {n_components}. Ask for fewer."
+        )
+    if n_samples <= n_components:
+        raise ValueError(
+            f"`X` must have more samples than n_components={n_components}, got n_samples={n_samples}. "
+            "Collect more samples, or ask for fewer latents."
+        )
+    spread = values.std(0, dtype=np.float64)
+    constant = np.flatnonzero(spread <= 1e-12 * np.maximum(1.0, np.abs(values).max(0)))
+    if len(constant):
+        raise ValueError(f"`X` must not have constant columns, got {constant.tolist()}. Drop them.")
+    scaled = (values - values.mean(0)) / spread
+    rank = int(np.linalg.matrix_rank(scaled.T @ scaled / n_samples, tol=1e-9, hermitian=True))
+    if rank < n_components:
+        raise ValueError(
+            f"`n_components` must be at most the rank of X, which is {rank}, got {n_components}. "
+            "Ask for fewer latents, or drop columns that repeat others."
+        )

@@ -1,0 +1,65 @@
+"""The objective of one autoencoder, as a module, so that an ensemble of them is one `vmap`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+Penalty = Callable[[Any, Any], Any]
+_LOG_VARIANCE = (-14.0, 6.0)  # keeps exp() finite while the encoder is still wild
+_START_LOG_VARIANCE = -4.0
+
+
+class Objective(nn.Module):
+    """Reconstruction, and where asked the KL term and a penalty, of one encoder and decoder.
+
+    Sums over coordinates within a sample, means over the batch. A variational encoder has 2 n_components
+    outputs: means, then log variances.
+
+    References
+    ----------
+    Zheng et al. (2026), Diverse dictionary learning, Section 4.1 (evidence lower bound with a penalty on the
+    decoder's Jacobian), arXiv:2604.17568.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        decoder: nn.Module,
+        n_components: int,
+        *,
+        variational: bool = False,
+        penalty: Penalty | None = None,
+    ) -> None:
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+        self.n_components, self.variational, self.penalty = n_components, variational, penalty
+
+    def forward(self, x: Float[Tensor, "n x"], noise: Float[Tensor, "n z"]) -> dict[str, Tensor]:
+        """Return the terms, unweighted."""
+        z, terms = self._code(x, noise)
+        terms["reconstruction"] = (x - self.decoder(z)).square().sum(1).mean()
+        if self.penalty is not None:
+            terms["penalty"] = self.penalty(self.decoder, z)
+        return terms
+
+    def _code(self, x: Tensor, noise: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        out = self.encoder(x)
+        if not self.variational:
+            return out, {}
+        mean, log_variance = out.split(self.n_components, dim=1)
+        log_variance = (log_variance + _START_LOG_VARIANCE).clamp(*_LOG_VARIANCE)
+        divergence = 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).sum(1).mean()
+        return mean + (log_variance / 2).exp() * noise, {"kl": divergence}
+
+    def encode(self, x: Float[Tensor, "n x"]) -> Float[Tensor, "n z"]:
+        """Return the codes (posterior means)."""
+        return self.encoder(x)[:, : self.n_components]
+
+
+@torch.no_grad()
+def in_chunks(f: Callable[[Tensor], Tensor], values: Tensor, size: int = 8192) -> Tensor:
+    """Apply a function of samples without gradients, a few thousand samples at a time."""
+    return torch.cat([f(part) for part in values.split(size)])

@@ -1,0 +1,123 @@
+"""Train restarts in rounds, keeping the ones with the lowest objective."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from unmix.training import History, Minibatches
+
+from ._ensemble import Ensemble
+from ._objective import Objective
+from ._sparse_basis import rounds
+
+_JUDGED = 2000  # samples on which restarts are compared
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to train."""
+
+    max_iter: int
+    batch_size: int
+    lr: float
+    seed: int
+    checkpoint: Path | None
+    progress: bool | None
+
+    def steps(self, n_samples: int) -> int:
+        """Return the number of updates in `max_iter` epochs."""
+        return self.max_iter * math.ceil(n_samples / min(self.batch_size, n_samples))
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The best restart, its history, and the last objective of every restart."""
+
+    objective: Objective
+    history: History
+    scores: tuple[float, ...]
+
+
+def train_restarts(
+    members: Sequence[Objective],
+    weights: Mapping[str, Any],
+    x: Tensor,
+    schedule: Schedule,
+    improve: Callable[[Ensemble, Tensor, torch.Generator], None] | None = None,
+) -> Trained:
+    """Train members together; after a fifth of the steps a third stays, after half of them the best one.
+
+    `improve` may change the coordinates of the members once, after the first round; a member keeps the change
+    only if its objective is lower for it. Restarts are compared by the objective on one fixed batch: no
+    ground truth takes part.
+    """
+    ensemble = Ensemble(members, weights)
+    n, n_steps = members[0].n_components, schedule.steps(len(x))
+    judge = x[:_JUDGED]
+    noise = torch.randn(len(judge), n, generator=_generator(schedule.seed, -1)).to(x)
+    alive, scores = list(range(len(members))), [math.inf] * len(members)
+    histories = []
+    for number, (start, stop, survivors) in enumerate(rounds(n_steps, len(members))):
+        best = sorted(range(len(alive)), key=lambda i: scores[alive[i]])[:survivors]
+        alive = [alive[i] for i in best]
+        ensemble.keep(best)
+        batches = Minibatches(
+            x, batch_size=schedule.batch_size, generator=_generator(schedule.seed, number), noise=n
+        )
+        folder = schedule.checkpoint and schedule.checkpoint / f"round-{number}"
+        histories.append(
+            ensemble.train(
+                batches,
+                start=start,
+                stop=stop,
+                total=n_steps,
+                lr=schedule.lr,
+                checkpoint=folder,
+                progress=schedule.progress,
+                description=f"{len(alive)} restart{'s' * (len(alive) > 1)}",
+            )
+        )
+        if number == 0 and improve is not None:
+            _improve_where_lower(ensemble, improve, judge, noise, n_steps, _generator(schedule.seed, -2))
+        for index, score in zip(alive, ensemble.scores(judge, noise, n_steps).tolist(), strict=True):
+            scores[index] = score
+    return Trained(ensemble.extract(0), joined(histories), tuple(scores))
+
+
+def _improve_where_lower(
+    ensemble: Ensemble,
+    improve: Callable[[Ensemble, Tensor, torch.Generator], None],
+    x: Tensor,
+    noise: Tensor,
+    step: int,
+    generator: torch.Generator,
+) -> None:
+    before = ensemble.scores(x, noise, step)
+    kept = {name: p.detach().clone() for name, p in ensemble.parameters.items()}
+    improve(ensemble, x, generator)
+    worse = ensemble.scores(x, noise, step) >= before
+    with torch.no_grad():
+        for name, p in ensemble.parameters.items():
+            p[worse] = kept[name][worse]
+
+
+def joined(histories: Sequence[History]) -> History:
+    """Return the history of one run that was trained in rounds."""
+    names = histories[0].terms
+    return History(
+        terms={name: [value for h in histories for value in h.terms[name]] for name in names},
+        n_steps=sum(h.n_steps for h in histories),
+        seconds=sum(h.seconds for h in histories),
+        stopped=histories[-1].stopped,
+        extras={},
+    )
+
+
+def _generator(seed: int, stream: int) -> torch.Generator:
+    """Return a generator on the CPU, which gives the same numbers on every device."""
+    return torch.Generator().manual_seed((seed * 1009 + stream + 2) % 2**63)

@@ -1,0 +1,227 @@
+"""Saving and loading fitted estimators: one safetensors file with a JSON header, never pickle."""
+
+import hashlib
+import importlib
+import json
+import os
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_safetensors
+from torch import Tensor
+
+from unmix._files import atomic_write
+from unmix._version import __version__
+from unmix.structure import Structure
+from unmix.training import History
+
+from ._autoencoder import Autoencoder
+from ._base import LatentEstimator
+from ._beta_vae import BetaVAE
+from ._diverse_dictionary import DiverseDictionaryLearning
+from ._objective import Objective
+
+FORMAT = "unmix-estimator-1"
+CLASSES: tuple[type[LatentEstimator], ...] = (Autoencoder, BetaVAE, DiverseDictionaryLearning)
+
+
+def save(estimator: LatentEstimator, path: str | os.PathLike[str]) -> Path:
+    """Write a fitted estimator to one file, whole or not at all.
+
+    Functions among the settings (network factories, penalties) are stored by name.
+    """
+    tensors = _tensors(estimator)
+    header = {
+        "format": FORMAT,
+        "version": __version__,
+        "class": type(estimator).__name__,
+        "settings": {name: _encode(name, value) for name, value in estimator.get_params(deep=False).items()},
+        "n_features_in": estimator.n_features_in_,
+        "n_iter": estimator.n_iter_,
+        "feature_names_in": _names(estimator),
+        "restarts": [repr(score) for score in estimator.restarts_],
+        "margin": None if estimator.structure_.margin is None else repr(estimator.structure_.margin),
+        "history": estimator.history_.to_dict(),
+    }
+    text = json.dumps(header)
+    data = to_safetensors(tensors, {"unmix": text, "sha256": _digest(tensors, text)})
+    return atomic_write(Path(path), data)
+
+
+def load(path: str | os.PathLike[str], *, trusted: Iterable[Callable[..., Any]] = ()) -> Any:
+    """Load an estimator that `save` wrote.
+
+    Nothing in the file is executed: functions are stored by name, and only those of `unmix.nn` and
+    `unmix.penalties` are looked up.
+
+    Parameters
+    ----------
+    path : path-like
+    trusted : iterable of callables
+        Your own functions that the model was built with (network factories, penalties).
+
+    Returns
+    -------
+    fitted estimator
+
+    Examples
+    --------
+    >>> import tempfile, unmix
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> model = unmix.Autoencoder(2, max_iter=2, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = unmix.load(model.save(f"{folder}/model"))
+    >>> bool(np.array_equal(again.transform(X), model.transform(X)))
+    True
+    """
+    header, tensors = _read(Path(path))
+    try:
+        estimator = _restore(header, tensors, tuple(trusted))
+    except (KeyError, TypeError, AttributeError, RuntimeError, IndexError) as error:
+        raise ValueError(
+            f"`path` must be a model written by `save`, {str(path)!r} does not fit together ({error})."
+        ) from error
+    return estimator
+
+
+def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[Any, ...]) -> LatentEstimator:
+    kind = {cls.__name__: cls for cls in CLASSES}[header["class"]]
+    estimator = kind(**{name: _decode(value, trusted) for name, value in header["settings"].items()})
+    estimator.n_features_in_, estimator.n_iter_ = int(header["n_features_in"]), int(header["n_iter"])
+    if header["feature_names_in"] is not None:
+        estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
+    for name in ("mean_", "scale_", "latent_scale_"):
+        setattr(estimator, name, tensors[name].numpy())
+    margin = None if header["margin"] is None else float(header["margin"])
+    estimator.structure_ = Structure(tensors["structure"].numpy(), margin=margin)
+    estimator.restarts_ = tuple(float(score) for score in header["restarts"])
+    estimator.history_ = _history(header["history"])
+    _restore_networks(estimator, tensors)
+    return estimator
+
+
+def _restore_networks(estimator: Any, tensors: dict[str, Tensor]) -> None:
+    """Build the networks anew from their factories and give them their weights."""
+    n_in, n = estimator.n_features_in_, estimator.n_components
+    n_out = n if isinstance(estimator, Autoencoder) else 2 * n
+    with torch.random.fork_rng(devices=[]):
+        objective = Objective(estimator.encoder(n_in, n_out), estimator.decoder(n, n_in), n)
+    weights = {name: t for name, t in tensors.items() if name.startswith(("encoder.", "decoder."))}
+    objective.double().requires_grad_(False).load_state_dict(weights)
+    estimator.encoder_, estimator.decoder_ = objective.encoder.eval(), objective.decoder.eval()
+
+
+def _tensors(estimator: LatentEstimator) -> dict[str, Tensor]:
+    arrays = {
+        name: torch.from_numpy(getattr(estimator, name).copy())
+        for name in ("mean_", "scale_", "latent_scale_")
+    }
+    networks = estimator._objective_.state_dict()
+    structure = {"structure": torch.from_numpy(estimator.structure_.support.copy())}
+    return {name: t.contiguous() for name, t in (arrays | networks | structure).items()}
+
+
+def _names(estimator: Any) -> list[str] | None:
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _history(record: dict[str, Any]) -> History:
+    known = ("terms", "n_steps", "seconds", "stopped")
+    return History(**{name: record[name] for name in known}, extras={})
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Read header and tensors, and refuse what is not whole."""
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"`path` must be a model written by `save`, {str(path)!r} is no file. Check it."
+        )
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no iterator)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ValueError(
+            f"`path` must be a model written by `save`, {str(path)!r} is truncated or another kind of file "
+            f"({error}). Save the model again."
+        ) from error
+    text = metadata.get("unmix", "")
+    if not text or metadata.get("sha256") != _digest(tensors, text):
+        raise ValueError(
+            f"`path` must be a model written by `save`, {str(path)!r} is another file or was changed since "
+            "it was written (its checksum does not agree). Save the model again."
+        )
+    header = json.loads(text)
+    if header.get("format") != FORMAT:
+        raise ValueError(
+            f"`path` must hold the format {FORMAT}, got {header.get('format')!r}. Load it with the "
+            "version of unmix that wrote it."
+        )
+    return header, tensors
+
+
+def _digest(tensors: dict[str, Tensor], text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        digest.update(f"{name} {tensors[name].dtype} {tuple(tensors[name].shape)}".encode())
+        digest.update(tensors[name].numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _encode(name: str, value: Any) -> Any:
+    """Turn a setting into JSON."""
+    if isinstance(value, partial):
+        keywords = {key: _encode(name, item) for key, item in value.keywords.items()}
+        return {
+            "partial": _encode(name, value.func),
+            "args": [_encode(name, item) for item in value.args],
+            "keywords": keywords,
+        }
+    if callable(value):
+        return {"function": f"{value.__module__}:{value.__qualname__}"}
+    if isinstance(value, tuple | list):
+        return [_encode(name, item) for item in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if name == "random_state":  # a stream of random numbers has no place in a file
+        return None
+    raise TypeError(
+        f"`{name}` must be plain data or a named function to be saved, got {type(value).__name__}."
+    )
+
+
+def _decode(value: Any, trusted: tuple[Any, ...]) -> Any:
+    if isinstance(value, list):
+        return tuple(_decode(item, trusted) for item in value)
+    if isinstance(value, dict) and "partial" in value:
+        keywords = {key: _decode(item, trusted) for key, item in value["keywords"].items()}
+        return partial(_decode(value["partial"], trusted), *_decode(value["args"], trusted), **keywords)
+    if isinstance(value, dict):
+        return _function(value["function"], trusted)
+    return value
+
+
+def _function(name: str, trusted: tuple[Any, ...]) -> Any:
+    """Look a function up by name among the trusted ones and our own factories and penalties."""
+    own = [
+        getattr(room, public)
+        for room in map(importlib.import_module, ("unmix.nn", "unmix.penalties", "unmix.training"))
+        for public in room.__all__
+    ]
+    for candidate in (*trusted, *own):
+        if callable(candidate) and f"{candidate.__module__}:{getattr(candidate, '__qualname__', '')}" == name:
+            return candidate
+    raise ValueError(
+        f"`trusted` must hold the function {name!r}, which this model was built with. "
+        "Import it and call unmix.load(path, trusted=[...])."
+    )
