@@ -97,7 +97,7 @@ def _multiply(chain: Chain, rows: Tensor | None = None) -> Tensor:
     """Push row vectors through the chain, r -> r M_1' M_2' ...; the basis vectors when none are given."""
     for factor in chain:
         if isinstance(factor, Weight):
-            rows = factor.matrix.mT if rows is None else F.linear(rows, factor.matrix)
+            rows = factor.matrix.mT if rows is None else _linear(rows, factor.matrix)
         elif isinstance(factor, Slope):
             diagonal = factor.diagonal
             rows = torch.diag_embed(diagonal) if rows is None else rows * diagonal.unsqueeze(-2)
@@ -105,6 +105,11 @@ def _multiply(chain: Chain, rows: Tensor | None = None) -> Tensor:
             rows = _multiply(factor.left, rows) + _multiply(factor.right, rows)
     assert rows is not None  # a chain has at least one factor
     return rows
+
+
+def _linear(rows: Tensor, matrix: Tensor) -> Tensor:
+    """One product of two matrices: with batched weights under `vmap`, a broadcast one would copy them."""
+    return F.linear(rows.flatten(0, -2), matrix).unflatten(0, rows.shape[:-1])
 
 
 def _transpose(chain: Chain) -> Chain:
