@@ -1,0 +1,46 @@
+"""Every example runs by itself, without warnings, and ends in printed numbers."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+PROMISED = {
+    "01_recover_sparse_latents": r"MCC 0\.\d+ .* raw x 0\.\d+, rotation floor 0\.\d+",
+    "02_is_my_structure_identifiable": r"nonlinear: True - linear: False",
+    "03_write_your_own_penalty": r"smooth_count holds",
+    "04_pipeline_and_grid_search": r"chosen: \d",
+    "05_resume_a_killed_fit": r"largest difference: 0\.0",
+}
+
+
+def test_every_example_is_here():
+    assert [path.stem for path in EXAMPLES] == sorted(PROMISED)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_prints_what_it_promises(path, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(path), "--quick"],
+        cwd=tmp_path,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(PROMISED[path.stem], done.stdout), done.stdout
+    assert re.search(r"\d", done.stdout.strip().splitlines()[-1]) or path.stem.startswith("02")
+    assert not list(tmp_path.iterdir()), "an example must not leave files behind"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_is_short_and_in_cells(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 60
+    assert sum(line.lstrip().startswith("# %%") for line in lines) >= 3
+    assert f"python examples/{path.name} [--quick]" in lines[2]

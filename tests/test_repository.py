@@ -1,0 +1,132 @@
+"""What the documents say about the repository is so."""
+
+import doctest
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import families
+import unmix
+from unmix.cli import _app
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES]
+TARGETS = set(re.findall(r"^([a-z-]+):", MAKEFILE, flags=re.MULTILINE))
+COMMANDS = [command.name for command in _app.app.registered_commands]
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_make_target_named_exists(path):
+    named = set(re.findall(r"(?:`|^)make ([a-z-]+)", text_of(path), flags=re.MULTILINE))
+    assert named <= TARGETS
+
+
+def test_readme_names_the_two_commands():
+    assert {"demo", "test"} <= set(re.findall(r"^make ([a-z-]+)", README, flags=re.MULTILINE))
+    assert {"demo", "test", "help", "check", "bench", "docs", "golden"} <= TARGETS
+
+
+def test_help_lists_every_target_that_has_words():
+    documented = re.findall(r"^([a-z-]+):.*##", MAKEFILE, flags=re.MULTILINE)
+    assert TARGETS - set(documented) == set()
+
+
+def test_one_version_everywhere():
+    changelog = re.findall(r"^## \[(\d+\.\d+\.\d+)\]", text_of(ROOT / "CHANGELOG.md"), flags=re.MULTILINE)
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
+    assert unmix.__version__ == changelog[0]
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["hatch"]["version"]["path"] == "src/unmix/_version.py"
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "README.md", ROOT / "docs/command-line.md"], ids=lambda path: path.name
+)
+def test_every_command_is_shown_and_no_other(path):
+    shown = re.findall(r"^(?:\| `)?unmix ([a-z]+)", text_of(path), flags=re.MULTILINE)
+    assert list(dict.fromkeys(shown)) == COMMANDS
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_option_shown_exists(path):
+    for name, line in re.findall(r"^unmix ([a-z]+)(.*)$", text_of(path), flags=re.MULTILINE):
+        shown = set(re.findall(r"--[a-z-]+", line.partition("#")[0]))
+        assert shown <= options_of(name), f"unmix {name}{line}"
+
+
+def options_of(name):
+    import typer.main
+
+    command = typer.main.get_command(_app.app).commands[name]
+    return {option for parameter in command.params for option in parameter.opts}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_within_the_repository_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#]+)", text_of(path)):
+        assert "://" in target or (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_what_a_page_shows_is_what_python_prints(path):
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    assert doctest.testfile(str(path), module_relative=False, optionflags=flags).failed == 0
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_python_block_compiles(path):
+    for block in re.findall(r"^```python\n(.*?)^```", text_of(path), flags=re.MULTILINE | re.DOTALL):
+        if ">>>" not in block:
+            compile(block, path.name, "exec")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_name_written_as_code_exists(path):
+    for dotted in re.findall(r"`unmix\.([a-z]+(?:\.\w+)*)", text_of(path)):
+        found = unmix
+        for part in dotted.split("."):
+            found = getattr(found, part)
+
+
+@pytest.mark.parametrize("room", ["structure", "theory", "metrics", "data", "penalties", "nn", "training"])
+def test_every_public_name_has_its_place_in_the_api(room):
+    page = text_of(ROOT / "docs" / "api" / f"{room}.md")
+    assert set(re.findall(rf"::: unmix\.{room}\.(\w+)", page)) == set(getattr(unmix, room).__all__)
+
+
+def test_readme_lists_every_estimator_and_penalty():
+    for member in (*families.ESTIMATORS, *families.PENALTIES):
+        assert f"`{families.label(member).partition('(')[0]}`" in README
+
+
+def test_families_are_complete():
+    tested = {families.label(member).partition("(")[0] for member in families.PENALTIES}
+    helpers = {"check_penalty", "PenaltyReport", "jacobian_sparsity"}
+    assert tested == set(unmix.penalties.__all__) - helpers
+    assert {type(member).__name__ for member in families.ESTIMATORS} == {
+        name for name in unmix.estimators.__all__ if name not in ("LatentEstimator", "load")
+    }
+    assert {families.label(make).partition("(")[0] for make in families.STRUCTURES} == {
+        name for name in unmix.structure.__all__ if name[0].islower() and name != "triangular_edges"
+    }
+    assert {make.func.__name__ for make in families.GENERATORS} == {
+        name for name in unmix.data.__all__ if name[0].islower()
+    }
+
+
+def test_pre_commit_runs_the_checks_of_the_makefile_without_network():
+    hooks = yaml.safe_load(text_of(ROOT / ".pre-commit-config.yaml"))["repos"]
+    assert {repository["repo"] for repository in hooks} == {"local"}
+    entries = [hook["entry"].split()[0] for hook in hooks[0]["hooks"]]
+    assert entries == ["ruff", "ruff", "mypy", "lint-imports"]
+    assert all(f"$(BIN)/{entry}" in MAKEFILE for entry in entries)
