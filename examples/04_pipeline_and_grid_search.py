@@ -20,7 +20,9 @@ data = unmix.data.sparse_mixing(400 if QUICK else 2000, n_latents=3, n_observed=
 frame = pd.DataFrame(data.x * np.logspace(0, 3, 9), columns=[f"probe {i}" for i in range(9)])
 
 # %% How many latents? The score of an estimator is the share of held-out variance it reconstructs
-pipeline = make_pipeline(RobustScaler(), unmix.Autoencoder(max_iter=40, batch_size=50, random_state=0))
+pipeline = make_pipeline(
+    RobustScaler(), unmix.Autoencoder(max_iter=40 if QUICK else 60, batch_size=50, random_state=0)
+)
 search = GridSearchCV(pipeline, {"autoencoder__n_components": [1, 2, 3, 4]}, cv=2 if QUICK else 4).fit(frame)
 for n, score in zip([1, 2, 3, 4], search.cv_results_["mean_test_score"], strict=True):
     print(f"{n} latents: {score:.3f} of held-out variance")

@@ -1,9 +1,9 @@
-"""Kill a fit with SIGKILL, give the same command again, and get the same bits as without the kill.
+"""Kill a fit with SIGKILL, give the same line again, and get the same bits as without the kill.
 
 python examples/05_resume_a_killed_fit.py [--quick]
 """
 
-# %% The fit runs in a process of its own, so that it can be killed without mercy
+# %% One fit, written down once
 import subprocess
 import sys
 import tempfile
@@ -14,37 +14,36 @@ import numpy as np
 
 import unmix
 
-EPOCHS = 120 if "--quick" in sys.argv else 1000
-FIT = """
-import sys, unmix
+EPOCHS = 110 if "--quick" in sys.argv else 1000  # five steps each; a checkpoint is written every 500 steps
 x = unmix.data.sparse_mixing(500, n_latents=3, n_observed=9, random_state=0).x
-checkpoint, out, epochs = sys.argv[1:]
-unmix.BetaVAE(3, max_iter=int(epochs), batch_size=100, checkpoint=checkpoint, random_state=0).fit(x).save(out)
-"""
 
 
-def start(checkpoint: Path, out: Path) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", FIT, str(checkpoint), str(out), str(EPOCHS)])
+def fit(checkpoint: Path) -> unmix.BetaVAE:
+    model = unmix.BetaVAE(3, max_iter=EPOCHS, batch_size=100, checkpoint=checkpoint, random_state=0)
+    return model.fit(x)
 
+
+if "--child" in sys.argv:  # this very script again, in a process of its own that can be killed
+    sys.exit(fit(Path(sys.argv[-1])) is None)
 
 with tempfile.TemporaryDirectory() as name:
-    folder = Path(name)
-
     # %% Once without trouble
-    start(folder / "calm", folder / "calm.model").wait()
+    calm = fit(Path(name, "calm"))
 
-    # %% Once killed, as soon as there is a checkpoint
-    run = start(folder / "killed", folder / "killed.model")
-    while not list((folder / "killed").rglob("checkpoint.safetensors")) and run.poll() is None:
+    # %% Once killed without mercy, as soon as there is a checkpoint
+    folder = Path(name, "killed")
+    child = subprocess.Popen([sys.executable, *sys.argv, "--child", str(folder)])
+    while not list(folder.rglob("checkpoint.safetensors")) and child.poll() is None:
         time.sleep(0.01)
-    run.kill()
-    print(f"killed: exit code {run.wait()}, model there: {(folder / 'killed.model').exists()}")
+    child.kill()
+    print(f"killed: exit code {child.wait()}")
 
-    # %% The same command goes on
-    print(f"again: exit code {start(folder / 'killed', folder / 'killed.model').wait()}")
-    calm, killed = unmix.load(folder / "calm.model"), unmix.load(folder / "killed.model")
+    # %% The same line goes on from there
+    start = time.perf_counter()
+    resumed = fit(folder)
+    print(f"went on and finished in {time.perf_counter() - start:.1f} s")
 
 # %% Bit for bit the same
-x = unmix.data.sparse_mixing(500, n_latents=3, n_observed=9, random_state=0).x
-difference = np.abs(calm.transform(x) - killed.transform(x)).max()
-print(f"steps: {calm.history_.n_steps} and {killed.history_.n_steps}, largest difference: {difference}")
+difference = np.abs(calm.transform(x) - resumed.transform(x)).max()
+steps = calm.history_.n_steps, resumed.history_.n_steps
+print(f"steps: {steps[0]} and {steps[1]}, largest difference: {difference}")
