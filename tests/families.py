@@ -4,13 +4,17 @@ A new member adds one line here and is held to the whole contract of its family 
 """
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from torch import nn
 
 from unmix.data import sparse_mixing
 from unmix.estimators import Autoencoder, BetaVAE, DiverseDictionaryLearning
 from unmix.metrics import mcc, r2
+from unmix.nn import mlp
 from unmix.penalties import (
     compositional_contrast,
     dependency_sparsity,
@@ -96,10 +100,27 @@ STRUCTURES = (
 )
 
 
+class SmallNetwork:
+    """A factory of quick networks; it prints alike in every process, so that test names agree."""
+
+    def __call__(self, n_in: int, n_out: int) -> nn.Module:
+        return mlp(n_in, n_out, hidden=(8,))
+
+    def __repr__(self) -> str:
+        return "small"
+
+
+def quick(estimator: Any) -> Any:
+    """Return an estimator like this one, without its informed starts and without its own networks."""
+    small = {"encoder": SmallNetwork(), "decoder": SmallNetwork(), "n_restarts": 1}
+    return clone(estimator).set_params(**small)
+
+
 def label(member: object) -> str:
     """Name a member for the test report: a partial by its function and what it fixes."""
     if isinstance(member, partial):
-        fixed = [*map(str, member.args), *(f"{k}={v}" for k, v in member.keywords.items())]
+        named = {k: getattr(v, "__name__", v) for k, v in member.keywords.items()}  # an address is no name
+        fixed = [*map(str, member.args), *(f"{k}={v}" for k, v in named.items())]
         return f"{member.func.__name__}({', '.join(fixed)})".replace("\n", " ")
     return getattr(member, "__name__", type(member).__name__)
 

@@ -3,14 +3,13 @@
 import copy
 import json
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
 import unmix
-from families import CONDITIONS, GENERATORS, METRICS, PENALTIES, STRUCTURES, every, label
+from families import CONDITIONS, GENERATORS, METRICS, PENALTIES, STRUCTURES, SmallNetwork, every, label
 from unmix.data import LatentDataset
 from unmix.nn import mlp
 from unmix.penalties import check_penalty
@@ -94,7 +93,7 @@ def test_penalty_is_a_finite_scalar_never_negative_and_differentiable(member):
 def test_penalty_trains_an_estimator(member):
     x = GENERATORS[0](60, random_state=0).x
     model = unmix.DiverseDictionaryLearning(
-        4, penalty=member, decoder=partial(mlp, hidden=(4,)), max_iter=2, n_restarts=2
+        4, penalty=member, encoder=SmallNetwork(), decoder=SmallNetwork(), max_iter=2
     )
     assert np.isfinite(model.fit(x).history_.terms["penalty"]).all()
 
@@ -175,21 +174,26 @@ def test_generator_is_a_function_of_its_seed(member):
 
 @every(GENERATORS)
 @pytest.mark.parametrize(
-    ("wrong", "error", "message"),
+    ("wrong", "message"),
     [
-        ({"n_samples": 0}, ValueError, "`n_samples` must be"),
-        ({"n_samples": 2.5}, ValueError, "`n_samples` must be"),
-        ({"noise": -1.0}, ValueError, "`noise` must be"),
-        ({"noise": float("nan")}, ValueError, "`noise` must be"),
-        ({"latents": "cauchy"}, ValueError, "`latents` must be one of"),
-        ({"mixing": "cubic"}, ValueError, "`mixing` must be one of"),
-        ({"profile": "wide"}, ValueError, "`profile` must be one of"),
-        ({"structure": [[1, 0], [0, 1]]}, TypeError, "`structure` must be a Structure"),
-        ({"structure": Structure([[1, 1], [0, 0]])}, ValueError, "`structure` must allow an injective"),
-        ({"n_observed": 1}, ValueError, "`n_observed` must be at least"),
+        ({"n_samples": 0}, "`n_samples` must be"),
+        ({"noise": -1.0}, "`noise` must be"),
+        ({"noise": float("nan")}, "`noise` must be"),
+        ({"latents": "cauchy"}, "`latents` must be one of"),
+        ({"mixing": "cubic"}, "`mixing` must be one of"),
+        ({"profile": "wide"}, "`profile` must be one of"),
+        ({"structure": Structure([[1, 1], [0, 0]])}, "`structure` must allow an injective"),
+        ({"n_observed": 1}, "`n_observed` must be at least"),
     ],
     ids=lambda value: str(value)[:30].replace("\n", " ") if isinstance(value, dict) else "",
 )
-def test_generator_rejects_bad_arguments(member, wrong, error, message):
-    with pytest.raises(error, match=message):
+def test_generator_rejects_bad_arguments(member, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        member(**{"n_samples": 50} | wrong)
+
+
+@every(GENERATORS)
+@pytest.mark.parametrize("wrong", [{"n_samples": 2.5}, {"structure": [[1, 0], [0, 1]]}], ids=str)
+def test_generator_rejects_wrong_types(member, wrong):
+    with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
         member(**{"n_samples": 50} | wrong)
