@@ -25,7 +25,7 @@ def check_settings(estimator: Any) -> None:
         if name in settings and not callable(settings[name]):
             raise TypeError(f"`{name}` must be callable, got {settings[name]!r}. Pass a function.")
     weight = settings.get("weight", 0.0)
-    if not callable(weight) and not (_is_number(weight) and weight >= 0):
+    if weight is not None and not callable(weight) and not (_is_number(weight) and weight >= 0):
         raise ValueError(f"`weight` must be a number of at least 0, or a schedule, got {weight!r}.")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import zip_longest
 from typing import Any, final
 
 import torch
@@ -13,9 +14,10 @@ from unmix.penalties import dependency_sparsity
 from ._base import Factory, LatentEstimator, build
 from ._objective import Objective, Penalty
 from ._restarts import Schedule, Trained, train_restarts
-from ._sparse_basis import has_linear_coordinates, principal, rebase, sparsest_basis, start_linear
+from ._sparse_basis import distinct_bases, has_linear_coordinates, principal, rebase, start_linear
 
-default_penalty = partial(dependency_sparsity, normalize="std")
+default_penalty = partial(dependency_sparsity, form="log", normalize="std")
+WEIGHT_TALL, WEIGHT_SQUARE = 0.015, 0.003
 
 
 @final
@@ -23,13 +25,14 @@ class DiverseDictionaryLearning(LatentEstimator):
     """Variational autoencoder whose decoder is asked to depend on as few latents as possible.
 
     The objective is ||x - decoder(z)||^2 + beta KL(q(z|x) || N(0, I)) + weight penalty(decoder, z), with x
-    standardised. The default penalty is the L1 norm of the decoder's Jacobian, with every latent at unit
-    variance, since otherwise inflated codes would lower it for nothing.
+    standardised. The default penalty is the logarithmic form of the L1 norm of the decoder's Jacobian, which
+    comes closer to counting dependencies, with every latent at unit variance, since otherwise inflated codes
+    would lower it for nothing.
 
-    Restarts begin at sparse rotations of the principal components (one with uncorrelated codes, one oblique)
-    and at random rotations. They are trained as one batch; after a fifth of the steps each may move to the
-    linear coordinates in which its own Jacobians are sparsest, and a third of them stays; after half of the
-    steps only the one with the lowest objective. Ground truth takes no part.
+    Restarts begin at the sparsest linear models, found from many starts (oblique ones, and ones with
+    uncorrelated codes), the last at random. They are trained as one batch; after 15% of the steps each
+    may move to the linear coordinates in which its own Jacobians are sparsest, and half of them stay; after
+    45% a quarter; in the end the one with the lowest objective is kept. Ground truth takes no part.
 
     Parameters
     ----------
@@ -37,8 +40,10 @@ class DiverseDictionaryLearning(LatentEstimator):
         Number of latents.
     penalty : callable (decoder, z) -> scalar
         Any penalty; see `unmix.penalties`.
-    weight : float or callable
-        Weight of the penalty, or a schedule from step to weight such as `unmix.training.warm_up`.
+    weight : float, callable or None
+        Weight of the penalty, or a schedule from step to weight such as `unmix.training.warm_up`. By default
+        0.015, or 0.003 when there are as many latents as observed variables: there a code that copies x has
+        the fewest dependencies, and only the KL term speaks against it.
     beta : float
         Weight of the KL term.
     encoder, decoder : callable (n_in, n_out) -> Module
@@ -72,11 +77,11 @@ class DiverseDictionaryLearning(LatentEstimator):
         n_components: int = 2,
         *,
         penalty: Penalty = default_penalty,
-        weight: float | Callable[[int], float] = 0.005,
+        weight: float | Callable[[int], float] | None = None,
         beta: float = 0.005,
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
-        n_restarts: int = 6,
+        n_restarts: int = 8,
         max_iter: int = 200,
         batch_size: int = 500,
         lr: float = 2e-3,
@@ -114,18 +119,18 @@ class DiverseDictionaryLearning(LatentEstimator):
         informed = has_linear_coordinates(members[0])
         if informed:
             _start(members, x, torch.Generator().manual_seed(schedule.seed))
-        weights = {"kl": self.beta, "penalty": self.weight}
+        default = WEIGHT_TALL if x.shape[1] > self.n_components else WEIGHT_SQUARE
+        weights = {"kl": self.beta, "penalty": default if self.weight is None else self.weight}
         return train_restarts(members, weights, x, schedule, improve=rebase if informed else None)
 
 
 def _start(members: list[Objective], x: Tensor, generator: torch.Generator) -> None:
-    """Start at the sparsest linear models, oblique and with uncorrelated codes, then at random ones."""
+    """Start at the sparsest linear models, oblique and uncorrelated ones in turn, and the last at random."""
     n = members[0].n_components
     loadings = principal(x, n)
-    white = torch.eye(n, device=x.device)
+    sparse = [distinct_bases(loadings, generator, orthogonal=orthogonal) for orthogonal in (False, True)]
+    in_turn = [basis for pair in zip_longest(*sparse) for basis in pair if basis is not None]
+    n_informed = max(1, len(members) - 1)
     for number, member in enumerate(members):
-        if number < 2:
-            basis = sparsest_basis(loadings, white, generator, orthogonal=number == 1)
-        else:
-            basis = torch.linalg.qr(torch.randn(n, n, generator=generator))[0].to(x)
-        start_linear(member, loadings, basis)
+        turn = torch.linalg.qr(torch.randn(n, n, generator=generator))[0].to(x)
+        start_linear(member, loadings, in_turn[number] if number < min(n_informed, len(in_turn)) else turn)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from unmix.training import History, Minibatches
 
 from ._ensemble import Ensemble
 from ._objective import Objective
-from ._sparse_basis import rounds
 
 _JUDGED = 2000  # samples on which restarts are compared
 
@@ -50,7 +50,7 @@ def train_restarts(
     schedule: Schedule,
     improve: Callable[[Ensemble, Tensor, torch.Generator], None] | None = None,
 ) -> Trained:
-    """Train members together; after a fifth of the steps a third stays, after half of them the best one.
+    """Train members together, in rounds, and return the one that ends with the lowest objective.
 
     `improve` may change the coordinates of the members once, after the first round; a member keeps the change
     only if its objective is lower for it. Restarts are compared by the objective on one fixed batch: no
@@ -86,7 +86,23 @@ def train_restarts(
             _improve_where_lower(ensemble, improve, judge, noise, n_steps, _generator(schedule.seed, -2))
         for index, score in zip(alive, ensemble.scores(judge, noise, n_steps).tolist(), strict=True):
             scores[index] = score
-    return Trained(ensemble.extract(0), joined(histories), tuple(scores))
+    winner = min(range(len(alive)), key=lambda i: scores[alive[i]])
+    return Trained(ensemble.extract(winner), joined(histories), tuple(scores))
+
+
+def rounds(n_steps: int, n_members: int) -> list[tuple[int, int, int]]:
+    """Split a run into (first step, last step, members): all, then half of them, then a quarter.
+
+    Examples
+    --------
+    >>> rounds(1000, 8)
+    [(0, 150, 8), (150, 450, 4), (450, 1000, 2)]
+    >>> rounds(1000, 1)
+    [(0, 150, 1), (150, 450, 1), (450, 1000, 1)]
+    """
+    bounds = [round(share * n_steps) for share in (0.0, 0.15, 0.45, 1.0)]
+    members = [n_members, -(-n_members // 2), -(-n_members // 4)]
+    return [(a, b, m) for (a, b), m in zip(pairwise(bounds), members, strict=True) if b > a]
 
 
 def _improve_where_lower(

@@ -1,7 +1,5 @@
 """The sparsest basis of a linear map: where restarts begin, and how they leave bad coordinates."""
 
-from itertools import pairwise
-
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -12,10 +10,10 @@ from unmix.nn._networks import ResidualMLP
 from ._ensemble import Ensemble
 from ._objective import Objective
 
-_STEPS = 300
-_STARTS = 8
+_STEPS = 400
 _ROWS = 2500
-_BLUR = (0.3, 0.003)  # |t| is sqrt(t^2 + blur^2): from round to sharp, which avoids local minima
+_KNEE = (0.6, 0.1)  # of log(1 + |t| / knee): from nearly linear to nearly counting, which avoids local minima
+_SAME = 1e-3  # relative difference of cost below which two bases count as one
 
 
 def principal(x: Float[Tensor, "n x"], n_components: int) -> Float[Tensor, "x z"]:
@@ -24,18 +22,19 @@ def principal(x: Float[Tensor, "n x"], n_components: int) -> Float[Tensor, "x z"
     return right[:n_components].T * values[:n_components] / len(x) ** 0.5
 
 
-def sparsest_basis(
-    rows: Float[Tensor, "*e m z"],
-    covariance: Float[Tensor, "*e z z"],
+def sparse_bases(
+    rows: Float[Tensor, "e m z"],
+    covariance: Float[Tensor, "e z z"],
     generator: torch.Generator,
     *,
     orthogonal: bool = False,
-) -> Float[Tensor, "*e z z"]:
-    r"""Find the change of code w = B z, with var(w_j) = 1, that minimises the L1 norm of rows B^{-1}.
+    n_starts: int = 8,
+) -> tuple[Float[Tensor, "e s z z"], Float[Tensor, "e s"]]:
+    """Find changes of code w = B z, with var(w_j) = 1, that make rows B^{-1} sparse.
 
-    `rows` holds a linear decoder, or Jacobians of a decoder stacked over samples. Eight starts (the given
-    coordinates and random rotations of the whitened code) descend together from a blurred to a sharp norm;
-    the best is returned.
+    `rows` holds a linear decoder, or Jacobians of a decoder stacked over samples. The starts (the given
+    coordinates and random rotations of the whitened code) descend together on the mean of
+    log(1 + |entry| / knee), while the knee shrinks.
 
     Parameters
     ----------
@@ -48,8 +47,9 @@ def sparsest_basis(
 
     Returns
     -------
-    (e, z, z) tensor
-        B, one for each problem.
+    bases : (e, s, z, z) tensor
+        The B that each start ends in, the sparsest first.
+    costs : (e, s) tensor
 
     References
     ----------
@@ -59,18 +59,18 @@ def sparsest_basis(
     n = rows.shape[-1]
     eye = torch.eye(n, device=rows.device, dtype=rows.dtype)
     root = torch.linalg.cholesky(covariance + 1e-6 * eye)  # z = root w with w white
-    turns = torch.linalg.qr(torch.randn(_STARTS - 1, n, n, generator=generator))[0].to(rows)
+    turns = torch.linalg.qr(torch.randn(n_starts - 1, n, n, generator=generator))[0].to(rows)
     given = torch.diag_embed(covariance.diagonal(dim1=-2, dim2=-1).rsqrt()) @ root
     first = torch.linalg.qr(given)[0] if orthogonal else given  # acts on the whitened code
-    start = torch.cat([first.unsqueeze(-3), turns.expand(*root.shape[:-2], -1, n, n)], dim=-3)
-    white_rows = (rows @ root).unsqueeze(-3)
-    basis, costs = _descend(start, white_rows, orthogonal)
-    best = costs.argmin(-1)[..., None, None, None].expand(*costs.shape[:-1], 1, n, n)
-    return basis.gather(-3, best).squeeze(-3) @ torch.linalg.inv(root)
+    start = torch.cat([first.unsqueeze(1), turns.expand(len(rows), -1, n, n)], dim=1)
+    bases, costs = _descend(start, (rows @ root).unsqueeze(1), orthogonal)
+    order = costs.argsort(1)
+    sorted_bases = bases.gather(1, order[..., None, None].expand_as(bases))
+    return sorted_bases @ torch.linalg.inv(root).unsqueeze(1), costs.gather(1, order)
 
 
 def _descend(start: Tensor, rows: Tensor, orthogonal: bool) -> tuple[Tensor, Tensor]:
-    """Return the bases that Adam ends in from each start, and their L1 norms."""
+    """Return the bases that Adam ends in from each start, and their costs."""
     free = torch.zeros_like(start) if orthogonal else start.clone()
     free.requires_grad_()
     adam = torch.optim.Adam([free], lr=0.05)
@@ -78,12 +78,12 @@ def _descend(start: Tensor, rows: Tensor, orthogonal: bool) -> tuple[Tensor, Ten
         left = 1 - step / _STEPS
         adam.param_groups[0]["lr"] = 0.05 * left + 1e-4
         basis = _basis(free, start, orthogonal)
-        loss = _size(rows @ _inverse(basis, orthogonal), _BLUR[0] * left**2 + _BLUR[1])
+        cost = _cost(rows @ _inverse(basis, orthogonal), (_KNEE[0] - _KNEE[1]) * left**2 + _KNEE[1])
         adam.zero_grad()
-        loss.sum().backward()
+        cost.sum().backward()
         adam.step()
     basis = _basis(free, start, orthogonal).detach()
-    return basis, _size(rows @ _inverse(basis, orthogonal), 0.0)
+    return basis, _cost(rows @ _inverse(basis, orthogonal), _KNEE[1])
 
 
 def _basis(free: Tensor, start: Tensor, orthogonal: bool) -> Tensor:
@@ -97,8 +97,18 @@ def _inverse(basis: Tensor, orthogonal: bool) -> Tensor:
     return basis.mT if orthogonal else torch.linalg.inv(basis)
 
 
-def _size(entries: Tensor, blur: float) -> Tensor:
-    return (entries.square() + blur**2).sqrt().sum(-1).mean(-1)
+def _cost(entries: Tensor, knee: float) -> Tensor:
+    return torch.log1p(entries.abs() / knee).sum(-1).mean(-1)
+
+
+def distinct_bases(
+    rows: Float[Tensor, "m z"], generator: torch.Generator, *, orthogonal: bool
+) -> list[Float[Tensor, "z z"]]:
+    """Return different sparse bases of a linear decoder with white codes, the sparsest first."""
+    white = torch.eye(rows.shape[1], device=rows.device)[None]
+    bases, costs = sparse_bases(rows[None], white, generator, orthogonal=orthogonal, n_starts=32)
+    fresh = torch.diff(costs[0], prepend=costs[0, :1] - 1) > _SAME * costs[0].abs()
+    return list(bases[0][fresh])
 
 
 def has_linear_coordinates(objective: Objective) -> bool:
@@ -137,8 +147,8 @@ def rebase(ensemble: Ensemble, x: Tensor, generator: torch.Generator) -> None:
     covariance = centred.mT @ centred / codes.shape[1]
     few = x[: max(1, _ROWS // n_observed)]
     rows = ensemble.each(lambda member, batch: jacobian(member.decoder, member.encode(batch)), few)
-    basis = sparsest_basis(rows.flatten(1, 2), covariance, generator)
-    _change_coordinates(ensemble, basis, n)
+    bases, _ = sparse_bases(rows.flatten(1, 2), covariance, generator)
+    _change_coordinates(ensemble, bases[:, 0], n)
 
 
 @torch.no_grad()
@@ -150,18 +160,3 @@ def _change_coordinates(ensemble: Ensemble, basis: Float[Tensor, "e z z"], n: in
         p[f"{layer}.bias"][:, :n] = (basis @ p[f"{layer}.bias"][:, :n, None]).squeeze(-1)
     for layer in ("decoder.linear", "decoder.residual.0"):
         p[f"{layer}.weight"].copy_(p[f"{layer}.weight"] @ inverse)
-
-
-def rounds(n_steps: int, n_members: int) -> list[tuple[int, int, int]]:
-    """Split a run into (first step, last step, members): all, then a third, then the best one.
-
-    Examples
-    --------
-    >>> rounds(1000, 6)
-    [(0, 200, 6), (200, 500, 2), (500, 1000, 1)]
-    >>> rounds(1000, 1)
-    [(0, 200, 1), (200, 500, 1), (500, 1000, 1)]
-    """
-    bounds = [round(share * n_steps) for share in (0.0, 0.2, 0.5, 1.0)]
-    members = [n_members, -(-n_members // 3), 1]
-    return [(a, b, m) for (a, b), m in zip(pairwise(bounds), members, strict=True) if b > a]
