@@ -111,8 +111,8 @@ def test_readme_lists_every_estimator_and_penalty():
 
 def test_families_are_complete():
     tested = {families.label(member).partition("(")[0] for member in families.PENALTIES}
-    helpers = {"check_penalty", "PenaltyReport", "jacobian_sparsity"}
-    assert tested == set(unmix.penalties.__all__) - helpers
+    not_penalties = {"check_penalty", "PenaltyReport", "jacobian_sparsity"}
+    assert tested == set(unmix.penalties.__all__) - not_penalties
     assert {type(member).__name__ for member in families.ESTIMATORS} == {
         name for name in unmix.estimators.__all__ if name not in ("LatentEstimator", "load")
     }
