@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from ._style import CYCLE, axes_or_new, legend_above
 
@@ -40,11 +41,20 @@ def history(history: Any, ax: Axes | None = None) -> Axes:
         steps, values = _blocks(np.asarray(term, dtype=float))
         ax.plot(steps, values, label=name, color=CYCLE[k % len(CYCLE)], linewidth=1.4)
     if all(np.min(term) > 0 for term in terms.values()):
-        ax.set_yscale("log")
+        _log_scale(ax)
     ax.set(xlabel="training step", ylabel="term of the objective")
     legend_above(ax, most=len(terms))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def _log_scale(ax: Axes) -> None:
+    """Label 1, 2, 5, 10, ... in plain numbers, only powers of ten where there are many."""
+    ax.set_yscale("log")
+    low, high = ax.get_ylim()
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    ax.yaxis.set_minor_formatter("{x:g}" if high / low < 300 else NullFormatter())
 
 
 def _blocks(term: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -23,8 +23,8 @@ METRICS = {
 }
 RESTARTS = (
     "{n} fits from different random starts; the one with the lowest objective was kept, and the truth played "
-    "no part in the choice. Bars show the distance from the best: several short ones mean that independent "
-    "starts arrived at equally good solutions."
+    "no part in the choice. A start that fell behind was stopped early, and its number is from then. Bars "
+    "show the distance from the best: several short ones mean that different starts came equally far."
 )
 MAX_RESTARTS = 12
 

@@ -27,7 +27,7 @@ def page(*, model: Any, data: Any, evaluation: Any, certificate: Any) -> dict[st
     n_drawn = len(figures["traversals"])
     return {
         "verdict": _verdict(material),
-        "subtitle": material.description or _subtitle(material),
+        "subtitle": _subtitle(material),
         "facts": _facts(material),
         "identifying": material.identifying,
         "triangular_warning": "" if material.identifying else triangular_warning(material.certificate),
@@ -70,16 +70,16 @@ def _score(material: Material) -> tuple[str, str]:
 
 
 def _subtitle(material: Material) -> str:
-    return (
-        ""
-        if material.x is None
-        else f"{len(material.x):,} samples of {material.x.shape[1]} observed variables"
-    )
+    """Say what was fitted to what."""
+    data = "" if material.x is None else f"{len(material.x):,} samples of {material.x.shape[1]} variables"
+    described = material.description.rstrip(".") or data
+    by = "" if material.model is None else f"fitted by {_spaced(type(material.model).__name__)}"
+    sentence = ", ".join(part for part in (described, by) if part)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
 
 
 def _facts(material: Material) -> list[dict[str, str]]:
     facts = [
-        *([] if material.model is None else [("Method", _spaced(type(material.model).__name__), "")]),
         *(
             []
             if material.x is None

@@ -1,6 +1,7 @@
 """From a fitted model and its data to one HTML file."""
 
 import platform
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,14 @@ def write(
         notes=[part.strip() for part in notes.split("\n\n") if part.strip()],
         css=Markup(_TEMPLATES.get_template("style.css").render()),
         version=__version__,
-        versions=f"unmix {__version__}, Python {platform.python_version()}, numpy {np.__version__}",
+        versions=_versions(),
         **context,
     )
     return atomic_write(Path(path), html)
+
+
+def _versions() -> str:
+    """Name what the numbers were made with; torch only where a model brought it along."""
+    torch = sys.modules.get("torch")
+    parts = (f"unmix {__version__}", f"Python {platform.python_version()}", f"numpy {np.__version__}")
+    return ", ".join(parts if torch is None else (*parts, f"torch {torch.__version__}"))
