@@ -89,8 +89,8 @@ class SparseMixing:
         bend = np.einsum("nxh,xhz->nxz", back, first, optimize=True)
         return self.linear + self.scale[:, None] * bend
 
-    def flattened(self, factor: float) -> "SparseMixing":
-        """Return the same mixing with its nonlinear part multiplied by `factor`."""
+    def flattened(self, factor: np.ndarray) -> "SparseMixing":
+        """Return the same mixing with the network of each observed variable multiplied by a factor."""
         return replace(self, scale=self.scale * factor)
 
     def _hidden(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

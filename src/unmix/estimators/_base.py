@@ -3,12 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
@@ -19,6 +19,7 @@ from unmix.training import device
 from ._checks import check_data, check_settings
 from ._objective import Objective, in_chunks
 from ._restarts import Schedule, Trained
+from ._settings import seed_of_run
 
 Factory = Callable[[int, int], nn.Module]
 _STRUCTURE_SAMPLES = 2000
@@ -41,7 +42,7 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _train(self, x: Tensor, schedule: Schedule) -> Trained:
         """Train on standardised data and return the best restart."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> "LatentEstimator":
         """Fit the model.
 
         Parameters
@@ -56,6 +57,7 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         check_settings(self)
         values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
+        values = np.ascontiguousarray(values)  # so that the layout in memory does not change a bit
         check_data(values, self.n_components)
         self.mean_, self.scale_ = values.mean(0, dtype=np.float64), values.std(0, dtype=np.float64)
         x = torch.as_tensor((values - self.mean_) / self.scale_, dtype=torch.float32)
@@ -73,13 +75,13 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Return the observations that latents stand for, shape (n_samples, n_features)."""
         check_is_fitted(self)
-        codes = np.asarray(_plain(X))
-        if codes.ndim != 2 or codes.shape[1] != self.n_components:
+        codes = check_array(_plain(X), dtype=[np.float64, np.float32], input_name="X")
+        if codes.shape[1] != self.n_components:
             raise ValueError(
                 f"`X` must have shape (n_samples, n_components={self.n_components}), got {codes.shape}."
             )
         decoded = in_chunks(self.decoder_, torch.as_tensor(codes, dtype=torch.float64)).numpy()
-        return (decoded * self.scale_ + self.mean_).astype(np.result_type(codes.dtype, np.float32))
+        return (decoded * self.scale_ + self.mean_).astype(codes.dtype, copy=False)
 
     def jacobian(self, X: Any) -> np.ndarray:
         """Return the decoder's Jacobian dx_i / dz_j at the latents of each sample, in the units of X.
@@ -116,6 +118,7 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _schedule(self) -> Schedule:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         folder = None if self.checkpoint is None else Path(self.checkpoint)
+        seed = seed_of_run(folder, self, seed)
         progress = None if self.verbose else False
         return Schedule(self.max_iter, self.batch_size, self.lr, seed, folder, progress)
 

@@ -42,7 +42,7 @@ def check_data(values: np.ndarray, n_components: int) -> None:
             "Collect more samples, or ask for fewer latents."
         )
     spread = values.std(0, dtype=np.float64)
-    constant = np.flatnonzero(spread <= 1e-12 * np.maximum(1.0, np.abs(values).max(0)))
+    constant = np.flatnonzero(spread <= 1e-12 * np.abs(values).max(0))
     if len(constant):
         raise ValueError(f"`X` must not have constant columns, got {constant.tolist()}. Drop them.")
     scaled = (values - values.mean(0)) / spread

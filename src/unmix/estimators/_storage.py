@@ -1,11 +1,9 @@
 """Saving and loading fitted estimators: one safetensors file with a JSON header, never pickle."""
 
 import hashlib
-import importlib
 import json
 import os
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from ._base import LatentEstimator
 from ._beta_vae import BetaVAE
 from ._diverse_dictionary import DiverseDictionaryLearning
 from ._objective import Objective
+from ._settings import decode, storable
 
 FORMAT = "unmix-estimator-1"
 CLASSES: tuple[type[LatentEstimator], ...] = (Autoencoder, BetaVAE, DiverseDictionaryLearning)
@@ -40,7 +39,7 @@ def save(estimator: LatentEstimator, path: str | os.PathLike[str]) -> Path:
         "format": FORMAT,
         "version": __version__,
         "class": type(estimator).__name__,
-        "settings": {name: _encode(name, value) for name, value in estimator.get_params(deep=False).items()},
+        "settings": {name: storable(name, value) for name, value in estimator.get_params(deep=False).items()},
         "n_features_in": estimator.n_features_in_,
         "n_iter": estimator.n_iter_,
         "feature_names_in": _names(estimator),
@@ -91,7 +90,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Callable[..., Any]] 
 
 def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[Any, ...]) -> LatentEstimator:
     kind = {cls.__name__: cls for cls in CLASSES}[header["class"]]
-    estimator = kind(**{name: _decode(value, trusted) for name, value in header["settings"].items()})
+    estimator = kind(**{name: decode(value, trusted) for name, value in header["settings"].items()})
     estimator.n_features_in_, estimator.n_iter_ = int(header["n_features_in"]), int(header["n_iter"])
     if header["feature_names_in"] is not None:
         estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
@@ -139,9 +138,7 @@ def _history(record: dict[str, Any]) -> History:
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Read header and tensors, and refuse what is not whole."""
     if not path.is_file():
-        raise FileNotFoundError(
-            f"`path` must be a model written by `save`, {str(path)!r} is no file. Check it."
-        )
+        raise ValueError(f"`path` must be a model written by `save`, {str(path)!r} is no file. Check it.")
     try:
         with safe_open(str(path), framework="pt") as file:
             metadata = file.metadata() or {}
@@ -172,56 +169,3 @@ def _digest(tensors: dict[str, Tensor], text: str) -> str:
         digest.update(f"{name} {tensors[name].dtype} {tuple(tensors[name].shape)}".encode())
         digest.update(tensors[name].numpy().tobytes())
     return digest.hexdigest()
-
-
-def _encode(name: str, value: Any) -> Any:
-    """Turn a setting into JSON."""
-    if isinstance(value, partial):
-        keywords = {key: _encode(name, item) for key, item in value.keywords.items()}
-        return {
-            "partial": _encode(name, value.func),
-            "args": [_encode(name, item) for item in value.args],
-            "keywords": keywords,
-        }
-    if callable(value):
-        return {"function": f"{value.__module__}:{value.__qualname__}"}
-    if isinstance(value, tuple | list):
-        return [_encode(name, item) for item in value]
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if name == "random_state":  # a stream of random numbers has no place in a file
-        return None
-    raise TypeError(
-        f"`{name}` must be plain data or a named function to be saved, got {type(value).__name__}."
-    )
-
-
-def _decode(value: Any, trusted: tuple[Any, ...]) -> Any:
-    if isinstance(value, list):
-        return tuple(_decode(item, trusted) for item in value)
-    if isinstance(value, dict) and "partial" in value:
-        keywords = {key: _decode(item, trusted) for key, item in value["keywords"].items()}
-        return partial(_decode(value["partial"], trusted), *_decode(value["args"], trusted), **keywords)
-    if isinstance(value, dict):
-        return _function(value["function"], trusted)
-    return value
-
-
-def _function(name: str, trusted: tuple[Any, ...]) -> Any:
-    """Look a function up by name among the trusted ones and our own factories and penalties."""
-    own = [
-        getattr(room, public)
-        for room in map(importlib.import_module, ("unmix.nn", "unmix.penalties", "unmix.training"))
-        for public in room.__all__
-    ]
-    for candidate in (*trusted, *own):
-        if callable(candidate) and f"{candidate.__module__}:{getattr(candidate, '__qualname__', '')}" == name:
-            return candidate
-    raise ValueError(
-        f"`trusted` must hold the function {name!r}, which this model was built with. "
-        "Import it and call unmix.load(path, trusted=[...])."
-    )

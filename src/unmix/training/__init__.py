@@ -11,7 +11,7 @@ from ._constrained import minimise_constrained
 from ._device import device
 from ._history import History
 from ._minimise import minimise
-from ._schedules import constant, cosine, one_cycle, warm_up
+from ._schedules import constant, cosine, one_cycle, ramp, warm_up
 
 __all__ = [
     "minimise",
@@ -23,5 +23,6 @@ __all__ = [
     "cosine",
     "one_cycle",
     "warm_up",
+    "ramp",
     "read_parameters",
 ]

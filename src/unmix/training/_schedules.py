@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 Schedule = Callable[[int], float]
 
@@ -104,7 +105,18 @@ def warm_up(weight: float, steps: int) -> Schedule:
     >>> [warm_up(2.0, 4)(step) for step in (0, 1, 4, 9)]
     [0.0, 0.5, 2.0, 2.0]
     """
-    return lambda step: weight * min(step / steps, 1.0) if steps > 0 else weight
+    return partial(ramp, weight=weight, steps=steps)
+
+
+def ramp(step: int, *, weight: float, steps: int) -> float:
+    """Return the weight that `warm_up` has reached; a named function, so that a model with it can be saved.
+
+    Examples
+    --------
+    >>> ramp(1, weight=2.0, steps=4)
+    0.5
+    """
+    return weight * min(step / steps, 1.0) if steps > 0 else weight
 
 
 def learning_rate_factor(schedule: str | Schedule, n_steps: int) -> Schedule:

@@ -1,0 +1,116 @@
+"""Settings of an estimator as plain data: for files, and to tell whether a checkpoint belongs to this run."""
+
+import importlib
+import json
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unmix._files import atomic_write
+
+_ROOMS = ("unmix.nn", "unmix.penalties", "unmix.training")
+_ELSEWHERE = (
+    "checkpoint",
+    "verbose",
+    "random_state",
+)  # do not change what is computed; the seed is kept apart
+
+
+def encode(value: Any) -> Any:
+    """Turn a setting into plain data; functions become their names.
+
+    Examples
+    --------
+    >>> from unmix.nn import mlp
+    >>> encode(partial(mlp, hidden=(8, 8)))
+    {'partial': {'function': 'unmix.nn._networks:mlp'}, 'args': [], 'keywords': {'hidden': [8, 8]}}
+    """
+    if isinstance(value, partial):
+        keywords = {key: encode(item) for key, item in value.keywords.items()}
+        return {
+            "partial": encode(value.func),
+            "args": [encode(item) for item in value.args],
+            "keywords": keywords,
+        }
+    if callable(value):
+        return {"function": _name(value)}
+    if isinstance(value, tuple | list):
+        return [encode(item) for item in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return repr(value)
+
+
+def storable(name: str, value: Any) -> Any:
+    """Encode a setting for a file, and refuse what could not be found again."""
+    if name == "random_state" and not isinstance(value, int | np.integer | None):
+        return None  # a stream of random numbers has no place in a file
+    encoded = encode(value)
+    if "<" in json.dumps(encoded):
+        raise TypeError(
+            f"`{name}` must be plain data or a named function to be saved, got {value!r}. "
+            "Define the function at the top of a module, and vary it by functools.partial."
+        )
+    return encoded
+
+
+def decode(value: Any, trusted: tuple[Any, ...]) -> Any:
+    """Turn plain data back into a setting; functions are looked up, never executed here."""
+    if isinstance(value, list):
+        return tuple(decode(item, trusted) for item in value)
+    if isinstance(value, dict) and "partial" in value:
+        keywords = {key: decode(item, trusted) for key, item in value["keywords"].items()}
+        return partial(decode(value["partial"], trusted), *decode(value["args"], trusted), **keywords)
+    if isinstance(value, dict):
+        return _function(value["function"], trusted)
+    return value
+
+
+def seed_of_run(folder: Path | None, estimator: Any, seed: int) -> int:
+    """Return the seed of the run that a checkpoint folder belongs to; a new folder belongs to this one.
+
+    A folder of a run with other settings is refused.
+    """
+    if folder is None:
+        return seed
+    path = folder / "settings.json"
+    settings = {k: encode(v) for k, v in estimator.get_params(deep=False).items() if k not in _ELSEWHERE}
+    settings["class"] = type(estimator).__name__
+    given = isinstance(estimator.random_state, int | np.integer)
+    if path.exists():
+        saved = json.loads(path.read_text())
+        differing = sorted(k for k in settings if saved["settings"].get(k) != settings[k])
+        differing += ["random_state"] * (given and saved["seed"] != seed)
+        if differing:
+            raise ValueError(
+                f"`checkpoint` must be the folder of the same run, {str(folder)!r} belongs to one with "
+                f"another {', '.join(differing)}. Choose another folder, or delete it to start over."
+            )
+        return int(saved["seed"])
+    folder.mkdir(parents=True, exist_ok=True)
+    atomic_write(path, json.dumps({"settings": settings, "seed": seed}))
+    return seed
+
+
+def _name(function: Any) -> str:
+    kind = function if hasattr(function, "__qualname__") else type(function)
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _function(name: str, trusted: tuple[Any, ...]) -> Any:
+    """Look a function up by name among the trusted ones and our own factories, penalties and schedules."""
+    own = [getattr(room, public) for room in map(importlib.import_module, _ROOMS) for public in room.__all__]
+    for candidate in (*trusted, *own):
+        if callable(candidate) and _name(candidate) == name:
+            return candidate
+    raise ValueError(
+        f"`trusted` must hold the function {name!r}, which this model was built with. "
+        "Import it and call unmix.load(path, trusted=[...])."
+    )
