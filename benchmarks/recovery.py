@@ -89,7 +89,10 @@ def table(results: list[dict]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "--rows", nargs="*", default=list(ROWS), help="rows to measure, or beginnings of names"
+        "--rows",
+        nargs="*",
+        default=list(ROWS),
+        help="rows to measure; `tall-5*` stands for all that begin so",
     )
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=2)
@@ -97,7 +100,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
-    rows = [row for row in ROWS if any(row == r or row.startswith(r) for r in args.rows)]
+    rows = [
+        row
+        for row in ROWS
+        if any(row == r or (r.endswith("*") and row.startswith(r[:-1])) for r in args.rows)
+    ]
     jobs = [(row, FIRST_SEED + s, args.device) for row in rows for s in range(args.seeds)]
     jobs.sort(key=lambda job: -ROWS[job[0]]["n_latents"])  # the longest first
     results = []
