@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 # one torch thread per test worker: two workers share two cores without fighting
+# shapes in annotations are checked at run time where tensors are handled
+SHAPES := --jaxtyping-packages=unmix.nn,unmix.penalties,unmix.training,unmix.estimators._objective,unmix.estimators._ensemble,unmix.estimators._sparse_basis,beartype.beartype
 SINGLE := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
@@ -28,10 +30,10 @@ demo: $(VENV)/.core  ## install once, then the whole story on built-in data; pri
 	$(BIN)/unmix demo --out out/demo
 
 test: $(VENV)/.dev  ## the test suite (minutes, two cores, no GPU)
-	$(SINGLE) $(BIN)/python -m pytest -q -n 2 -m "not slow" --jaxtyping-packages=unmix,beartype.beartype
+	$(SINGLE) $(BIN)/python -m pytest -q -n 2 -m "not slow" $(SHAPES)
 
 test-all: $(VENV)/.dev  ## the same with the slow tests
-	$(SINGLE) $(BIN)/python -m pytest -q -n 2 --jaxtyping-packages=unmix,beartype.beartype
+	$(SINGLE) $(BIN)/python -m pytest -q -n 2 $(SHAPES)
 
 check: lint types imports test  ## everything a change must pass
 
@@ -46,6 +48,7 @@ imports: $(VENV)/.dev  ## import-linter: rooms and doors
 
 bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
 	$(BIN)/python benchmarks/jacobian.py
+	$(BIN)/python benchmarks/recovery.py --rows tall-5x10 square-5 --seeds 2
 
 docs: $(VENV)/.docs  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict

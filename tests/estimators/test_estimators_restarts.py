@@ -1,0 +1,154 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from unmix import Autoencoder, BetaVAE, DiverseDictionaryLearning
+from unmix.data import sparse_mixing
+from unmix.estimators._ensemble import Ensemble, learning_rate
+from unmix.estimators._objective import Objective
+from unmix.estimators._restarts import rounds
+from unmix.metrics import mcc
+from unmix.nn import mlp, residual_mlp
+from unmix.training import Minibatches
+
+SMALL = {"max_iter": 3, "batch_size": 100, "random_state": 0}
+
+
+def objectives(n_members, factory=residual_mlp):
+    torch.manual_seed(1)
+    return [Objective(factory(4, 4), factory(2, 4), 2, variational=True) for _ in range(n_members)]
+
+
+def trained(members, x):
+    ensemble = Ensemble(members, {"kl": 0.01})
+    batches = Minibatches(x, batch_size=50, generator=torch.Generator().manual_seed(0), noise=2)
+    ensemble.train(
+        batches, start=0, stop=30, total=30, lr=1e-2, checkpoint=None, progress=False, description=""
+    )
+    return ensemble
+
+
+def test_members_trained_together_do_not_touch_each_other():
+    x, members = torch.randn(200, 4), objectives(4)
+    one, other = trained(members[:3], x), trained([*members[:2], members[3]], x)
+    for name, parameter in one.parameters.items():
+        assert torch.equal(parameter[:2], other.parameters[name][:2]), name
+        assert parameter.ndim == 0 or not torch.equal(parameter[2], members[2].get_parameter(name)), name
+
+
+def test_extracting_a_member_gives_its_own_function():
+    ensemble, x = Ensemble(objectives(3), {}), torch.randn(5, 4)
+    for number, codes in enumerate(ensemble.each(Objective.encode, x)):
+        assert torch.allclose(ensemble.extract(number).encode(x), codes, atol=1e-6)
+
+
+def test_scores_are_the_weighted_terms_and_breakdown_counts_as_infinite():
+    ensemble = Ensemble(objectives(2), {"kl": 0.5})
+    x, noise = torch.randn(20, 4), torch.randn(20, 2)
+    terms = ensemble.terms(x, noise)
+    assert torch.allclose(ensemble.scores(x, noise, 0), terms["reconstruction"] + 0.5 * terms["kl"])
+    with torch.no_grad():
+        ensemble.parameters["decoder.linear.bias"][1] = float("nan")
+    assert ensemble.scores(x, noise, 0)[1] == float("inf")
+
+
+def test_batch_normalisation_is_refused_with_a_way_out():
+    from functools import partial
+
+    with pytest.raises(ValueError, match=r"networks without buffers.*norm='layer'"):
+        Autoencoder(2, encoder=partial(mlp, norm="batch"), **SMALL).fit(
+            np.random.default_rng(0).normal(size=(50, 3))
+        )
+
+
+def test_rounds_cover_every_step_once_and_never_grow():
+    for n_steps in (1, 2, 7, 1000):
+        parts = rounds(n_steps, 8)
+        assert parts[0][0] == 0 and parts[-1][1] == n_steps
+        assert all(a[1] == b[0] and a[2] >= b[2] for a, b in pairwise(parts))
+
+
+def test_the_learning_rate_goes_on_over_rounds():
+    whole = [learning_rate(step, 0, 1000) for step in range(300, 1000)]
+    rest = [learning_rate(step - 300, 300, 1000) for step in range(400, 1000)]
+    assert whole[100:] == pytest.approx(rest)
+
+
+def test_the_kept_restart_has_the_lowest_objective():
+    data = sparse_mixing(400, 3, random_state=0)
+    model = DiverseDictionaryLearning(3, n_restarts=4, **SMALL).fit(data.x)
+    assert len(model.restarts_) == 4 and all(np.isfinite(model.restarts_))
+
+
+def test_restarts_never_look_at_the_truth_and_recover_it():
+    data = sparse_mixing(2000, 5, 15, nonlinearity=0.3, random_state=1)
+    model = DiverseDictionaryLearning(5, n_restarts=2, max_iter=40, random_state=0).fit(data.x)
+    assert mcc(data.z, model.transform(data.x)) > 0.95 > mcc(data.z, data.x)
+
+
+@pytest.mark.parametrize("estimator", [Autoencoder, BetaVAE, DiverseDictionaryLearning])
+def test_the_layout_in_memory_does_not_change_a_bit(estimator):
+    X = np.random.default_rng(0).normal(size=(120, 4))
+    one = estimator(2, **SMALL).fit(X).transform(X)
+    other = estimator(2, **SMALL).fit(np.asfortranarray(X)).transform(X)
+    assert np.array_equal(one, other)
+
+
+def test_checkpoints_change_nothing_and_belong_to_one_run(tmp_path):
+    X = np.random.default_rng(0).normal(size=(120, 4))
+    plain = DiverseDictionaryLearning(2, **SMALL).fit(X).transform(X)
+    folder = tmp_path / "run"
+    again = DiverseDictionaryLearning(2, checkpoint=folder, **SMALL)
+    assert np.array_equal(again.fit(X).transform(X), plain)
+    assert np.array_equal(again.fit(X).transform(X), plain)  # from the finished checkpoints
+    other = DiverseDictionaryLearning(2, checkpoint=folder, **{**SMALL, "random_state": 1})
+    with pytest.raises(ValueError, match="belongs to one with another random_state"):
+        other.fit(X)
+    from unmix.penalties import latent_sparsity
+
+    with pytest.raises(ValueError, match="belongs to one with another penalty"):
+        DiverseDictionaryLearning(2, checkpoint=folder, penalty=latent_sparsity, **SMALL).fit(X)
+
+
+def test_a_run_without_a_seed_keeps_its_own_in_the_checkpoint(tmp_path):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = Autoencoder(2, max_iter=2, checkpoint=tmp_path / "run")
+    assert np.array_equal(model.fit(X).transform(X), model.fit(X).transform(X))
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.ones((20, 3)), "constant columns, got \\[0, 1, 2\\]"),
+        (np.random.default_rng(0).normal(size=(20, 1)) @ np.ones((1, 3)), "rank of X, which is 1, got 2"),
+        (np.random.default_rng(0).normal(size=(2, 3)), "more samples than n_components=2"),
+        (np.random.default_rng(0).normal(size=(20, 1)), "at most n_features=1, got 2"),
+        (np.full((20, 3), np.nan), "NaN"),
+    ],
+)
+def test_bad_data_are_named_before_any_work(X, message):
+    with pytest.raises(ValueError, match=message):
+        DiverseDictionaryLearning(2, **SMALL).fit(X)
+
+
+def test_data_in_tiny_units_are_not_constant():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = Autoencoder(2, **SMALL).fit(X * 1e-14)
+    assert np.isfinite(model.transform(X * 1e-14)).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_components": 0}, "`n_components` must be an integer of at least 1, got 0"),
+        ({"max_iter": 1.5}, "`max_iter` must be an integer"),
+        ({"lr": -1.0}, "`lr` must be a finite number above 0"),
+        ({"beta": float("inf")}, "`beta` must be a finite number above 0"),
+        ({"weight": -0.1}, "`weight` must be a number of at least 0"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        DiverseDictionaryLearning(**{**SMALL, **settings}).fit(np.random.default_rng(0).normal(size=(20, 3)))
