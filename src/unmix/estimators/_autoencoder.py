@@ -53,7 +53,7 @@ class Autoencoder(LatentEstimator):
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 2)) @ np.array([[1., 1., 0.], [0., 1., 1.]])
-    >>> model = Autoencoder(2, max_iter=50, random_state=0).fit(X)
+    >>> model = Autoencoder(2, max_iter=300, random_state=0).fit(X)
     >>> model.transform(X).shape, model.score(X) > 0.95
     ((200, 2), True)
     """
