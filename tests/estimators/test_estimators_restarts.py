@@ -88,6 +88,13 @@ def test_restarts_never_look_at_the_truth_and_recover_it():
     assert mcc(data.z, model.transform(data.x)) > 0.95 > mcc(data.z, data.x)
 
 
+def test_square_codes_stay_uncorrelated_and_do_not_copy_x():
+    data = sparse_mixing(2000, 4, profile="square", random_state=0)
+    z_hat = DiverseDictionaryLearning(4, n_restarts=2, max_iter=30, random_state=0).fit_transform(data.x)
+    assert np.abs(np.corrcoef(data.x.T) - np.eye(4)).max() > 0.3
+    assert np.abs(np.corrcoef(z_hat.T) - np.eye(4)).max() < 0.05
+
+
 @pytest.mark.parametrize("estimator", [Autoencoder, BetaVAE, DiverseDictionaryLearning])
 def test_the_layout_in_memory_does_not_change_a_bit(estimator):
     X = np.random.default_rng(0).normal(size=(120, 4))

@@ -17,7 +17,7 @@ from ._restarts import Schedule, Trained, train_restarts
 from ._sparse_basis import distinct_bases, has_linear_coordinates, principal, rebase, start_linear
 
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
-WEIGHT_TALL, WEIGHT_SQUARE = 0.015, 0.003
+WEIGHT_TALL, WEIGHT_SQUARE, WEIGHT_CORRELATION = 0.015, 0.003, 0.1
 
 
 @final
@@ -34,6 +34,10 @@ class DiverseDictionaryLearning(LatentEstimator):
     may move to the linear coordinates in which its own Jacobians are sparsest, and half of them stay; after
     45% a quarter; in the end the one with the lowest objective is kept. Ground truth takes no part.
 
+    With as many latents as observed variables a code that copies x has the fewest dependencies of all. There
+    the starts are uncorrelated, correlations of the codes are penalised, and coordinates are not changed
+    between rounds.
+
     Parameters
     ----------
     n_components : int
@@ -42,8 +46,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         Any penalty; see `unmix.penalties`.
     weight : float, callable or None
         Weight of the penalty, or a schedule from step to weight such as `unmix.training.warm_up`. By default
-        0.015, or 0.003 when there are as many latents as observed variables: there a code that copies x has
-        the fewest dependencies, and only the KL term speaks against it.
+        0.015, or 0.003 when there are as many latents as observed variables.
     beta : float
         Weight of the KL term.
     encoder, decoder : callable (n_in, n_out) -> Module
@@ -106,6 +109,8 @@ class DiverseDictionaryLearning(LatentEstimator):
         self.random_state = random_state
 
     def _train(self, x: Tensor, schedule: Schedule) -> Trained:
+        square = _is_square(x, self.n_components)
+
         def make() -> Objective:
             return Objective(
                 self.encoder(x.shape[1], 2 * self.n_components),
@@ -113,22 +118,33 @@ class DiverseDictionaryLearning(LatentEstimator):
                 self.n_components,
                 variational=True,
                 penalty=self.penalty,
+                decorrelate=square,
             )
 
         members = build(make, self.n_restarts, schedule.seed, torch.device(x.device))
         informed = has_linear_coordinates(members[0])
         if informed:
             _start(members, x, torch.Generator().manual_seed(schedule.seed))
-        default = WEIGHT_TALL if x.shape[1] > self.n_components else WEIGHT_SQUARE
+        default = WEIGHT_SQUARE if square else WEIGHT_TALL
         weights = {"kl": self.beta, "penalty": default if self.weight is None else self.weight}
-        return train_restarts(members, weights, x, schedule, improve=rebase if informed else None)
+        if square:
+            weights["correlation"] = WEIGHT_CORRELATION
+        return train_restarts(
+            members, weights, x, schedule, improve=rebase if informed and not square else None
+        )
+
+
+def _is_square(x: Tensor, n_components: int) -> bool:
+    return x.shape[1] == n_components
 
 
 def _start(members: list[Objective], x: Tensor, generator: torch.Generator) -> None:
     """Start at the sparsest linear models, oblique and uncorrelated ones in turn, and the last at random."""
     n = members[0].n_components
     loadings = principal(x, n)
-    sparse = [distinct_bases(loadings, generator, orthogonal=orthogonal) for orthogonal in (False, True)]
+    # a square oblique basis would copy x, which has the fewest dependencies of all
+    kinds = (True,) if _is_square(x, n) else (False, True)
+    sparse = [distinct_bases(loadings, generator, orthogonal=orthogonal) for orthogonal in kinds]
     in_turn = [basis for pair in zip_longest(*sparse) for basis in pair if basis is not None]
     n_informed = max(1, len(members) - 1)
     for number, member in enumerate(members):

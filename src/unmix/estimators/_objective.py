@@ -32,10 +32,12 @@ class Objective(nn.Module):
         *,
         variational: bool = False,
         penalty: Penalty | None = None,
+        decorrelate: bool = False,
     ) -> None:
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
         self.n_components, self.variational, self.penalty = n_components, variational, penalty
+        self.decorrelate = decorrelate
 
     def forward(self, x: Float[Tensor, "n x"], noise: Float[Tensor, "n z"]) -> dict[str, Tensor]:
         """Return the terms, unweighted."""
@@ -43,6 +45,8 @@ class Objective(nn.Module):
         terms["reconstruction"] = (x - self.decoder(z)).square().sum(1).mean()
         if self.penalty is not None:
             terms["penalty"] = self.penalty(self.decoder, z)
+        if self.decorrelate:
+            terms["correlation"] = _squared_correlations(z)
         return terms
 
     def _code(self, x: Tensor, noise: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
@@ -57,6 +61,13 @@ class Objective(nn.Module):
     def encode(self, x: Float[Tensor, "n x"]) -> Float[Tensor, "n z"]:
         """Return the codes (posterior means)."""
         return self.encoder(x)[:, : self.n_components]
+
+
+def _squared_correlations(z: Float[Tensor, "n z"]) -> Float[Tensor, ""]:
+    """Sum of the squared correlations between different codes."""
+    white = (z - z.mean(0)) / z.std(0)
+    correlation = white.mT @ white / (len(z) - 1)
+    return correlation.square().sum() - correlation.diagonal().square().sum()
 
 
 @torch.no_grad()

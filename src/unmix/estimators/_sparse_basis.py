@@ -1,5 +1,7 @@
 """The sparsest basis of a linear map: where restarts begin, and how they leave bad coordinates."""
 
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -13,6 +15,7 @@ from ._objective import Objective
 _STEPS = 400
 _ROWS = 2500
 _KNEE = (0.6, 0.1)  # of log(1 + |t| / knee): from nearly linear to nearly counting, which avoids local minima
+_SHARP_KNEE = (0.52, 0.02)
 _SAME = 1e-3  # relative difference of cost below which two bases count as one
 
 
@@ -29,6 +32,7 @@ def sparse_bases(
     *,
     orthogonal: bool = False,
     n_starts: int = 8,
+    knee: tuple[float, float] = _KNEE,
 ) -> tuple[Float[Tensor, "e s z z"], Float[Tensor, "e s"]]:
     """Find changes of code w = B z, with var(w_j) = 1, that make rows B^{-1} sparse.
 
@@ -44,6 +48,9 @@ def sparse_bases(
         Of the codes.
     orthogonal : bool
         Keep the new codes uncorrelated, as independent latents are.
+    n_starts : int
+    knee : (float, float)
+        Of the cost, at the first and the last step.
 
     Returns
     -------
@@ -63,13 +70,15 @@ def sparse_bases(
     given = torch.diag_embed(covariance.diagonal(dim1=-2, dim2=-1).rsqrt()) @ root
     first = torch.linalg.qr(given)[0] if orthogonal else given  # acts on the whitened code
     start = torch.cat([first.unsqueeze(1), turns.expand(len(rows), -1, n, n)], dim=1)
-    bases, costs = _descend(start, (rows @ root).unsqueeze(1), orthogonal)
+    bases, costs = _descend(start, (rows @ root).unsqueeze(1), orthogonal, knee)
     order = costs.argsort(1)
     sorted_bases = bases.gather(1, order[..., None, None].expand_as(bases))
     return sorted_bases @ torch.linalg.inv(root).unsqueeze(1), costs.gather(1, order)
 
 
-def _descend(start: Tensor, rows: Tensor, orthogonal: bool) -> tuple[Tensor, Tensor]:
+def _descend(
+    start: Tensor, rows: Tensor, orthogonal: bool, knee: tuple[float, float]
+) -> tuple[Tensor, Tensor]:
     """Return the bases that Adam ends in from each start, and their costs."""
     free = torch.zeros_like(start) if orthogonal else start.clone()
     free.requires_grad_()
@@ -78,12 +87,12 @@ def _descend(start: Tensor, rows: Tensor, orthogonal: bool) -> tuple[Tensor, Ten
         left = 1 - step / _STEPS
         adam.param_groups[0]["lr"] = 0.05 * left + 1e-4
         basis = _basis(free, start, orthogonal)
-        cost = _cost(rows @ _inverse(basis, orthogonal), (_KNEE[0] - _KNEE[1]) * left**2 + _KNEE[1])
+        cost = _cost(rows @ _inverse(basis, orthogonal), (knee[0] - knee[1]) * left**2 + knee[1])
         adam.zero_grad()
         cost.sum().backward()
         adam.step()
     basis = _basis(free, start, orthogonal).detach()
-    return basis, _cost(rows @ _inverse(basis, orthogonal), _KNEE[1])
+    return basis, _cost(rows @ _inverse(basis, orthogonal), knee[1])
 
 
 def _basis(free: Tensor, start: Tensor, orthogonal: bool) -> Tensor:
@@ -104,9 +113,15 @@ def _cost(entries: Tensor, knee: float) -> Tensor:
 def distinct_bases(
     rows: Float[Tensor, "m z"], generator: torch.Generator, *, orthogonal: bool
 ) -> list[Float[Tensor, "z z"]]:
-    """Return different sparse bases of a linear decoder with white codes, the sparsest first."""
+    """Return different sparse bases of a linear decoder with white codes, the sparsest first.
+
+    With as many latents as observed variables little tells the true basis from others: more starts, and a
+    cost closer to counting.
+    """
+    square = rows.shape[0] == rows.shape[1]
+    effort: dict[str, Any] = {"n_starts": 256, "knee": _SHARP_KNEE} if square else {"n_starts": 32}
     white = torch.eye(rows.shape[1], device=rows.device)[None]
-    bases, costs = sparse_bases(rows[None], white, generator, orthogonal=orthogonal, n_starts=32)
+    bases, costs = sparse_bases(rows[None], white, generator, orthogonal=orthogonal, **effort)
     fresh = torch.diff(costs[0], prepend=costs[0, :1] - 1) > _SAME * costs[0].abs()
     return list(bases[0][fresh])
 
