@@ -1,7 +1,9 @@
 """What the documents say about the repository is so."""
 
 import doctest
+import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -130,3 +132,13 @@ def test_pre_commit_runs_the_checks_of_the_makefile_without_network():
     entries = [hook["entry"].split()[0] for hook in hooks[0]["hooks"]]
     assert entries == ["ruff", "ruff", "mypy", "lint-imports"]
     assert all(f"$(BIN)/{entry}" in MAKEFILE for entry in entries)
+
+
+def test_the_tables_of_results_are_those_of_the_stored_measurements():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        import recovery
+    finally:
+        sys.path.pop(0)
+    stored = json.loads((ROOT / "benchmarks/results/recovery.json").read_text(encoding="utf-8"))
+    assert recovery.table(stored) in (ROOT / "docs/results.md").read_text(encoding="utf-8")
