@@ -2,9 +2,9 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-# one torch thread per test worker: two workers share two cores without fighting
 # shapes in annotations are checked at run time where tensors are handled
 SHAPES := --jaxtyping-packages=unmix.nn,unmix.penalties,unmix.training,unmix.estimators._objective,unmix.estimators._ensemble,unmix.estimators._sparse_basis,beartype.beartype
+# one torch thread per test worker: two workers share two cores without fighting
 SINGLE := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
