@@ -115,7 +115,8 @@ def distinct_bases(
 ) -> list[Float[Tensor, "z z"]]:
     """Return different sparse bases of a linear decoder with white codes, the sparsest first.
 
-    With as many latents as observed variables little tells the true basis from others: more starts, and a
+    Bases count as one when their costs differ by less than a thousandth; near copies may remain, since a
+    descent ends a little beside its kink. With as many latents as observed variables little tells the true basis from others: more starts, and a
     cost closer to counting.
     """
     square = rows.shape[0] == rows.shape[1]
