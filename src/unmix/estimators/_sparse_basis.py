@@ -116,8 +116,8 @@ def distinct_bases(
     """Return different sparse bases of a linear decoder with white codes, the sparsest first.
 
     Bases count as one when their costs differ by less than a thousandth; near copies may remain, since a
-    descent ends a little beside its kink. With as many latents as observed variables little tells the true basis from others: more starts, and a
-    cost closer to counting.
+    descent ends a little beside its kink. With as many latents as observed variables little tells the true
+    basis from others: more starts, and a cost closer to counting.
     """
     square = rows.shape[0] == rows.shape[1]
     effort: dict[str, Any] = {"n_starts": 256, "knee": _SHARP_KNEE} if square else {"n_starts": 32}
