@@ -89,7 +89,7 @@ def test_what_a_page_shows_is_what_python_prints(path):
 def test_every_python_block_compiles(path):
     for block in re.findall(r"^```python\n(.*?)^```", text_of(path), flags=re.MULTILINE | re.DOTALL):
         if ">>>" not in block:
-            compile(block, path.name, "exec")
+            assert compile(block, path.name, "exec"), block
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
@@ -97,6 +97,7 @@ def test_every_name_written_as_code_exists(path):
     for dotted in re.findall(r"`unmix\.([a-z]+(?:\.\w+)*)", text_of(path)):
         found = unmix
         for part in dotted.split("."):
+            assert hasattr(found, part), dotted
             found = getattr(found, part)
 
 
