@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 # shapes in annotations are checked at run time where tensors are handled
-SHAPES := --jaxtyping-packages=unmix.nn,unmix.penalties,unmix.training,unmix.estimators._objective,unmix.estimators._ensemble,unmix.estimators._sparse_basis,beartype.beartype
+SHAPES := --jaxtyping-packages=unmix.nn,unmix.penalties,unmix.training,unmix.estimators._objective,unmix.estimators._ensemble,unmix.estimators._linear_starts,beartype.beartype
 # one torch thread per test worker: two workers share two cores without fighting
 SINGLE := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
@@ -19,7 +19,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,frames]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,frames,trees,cluster,peers,causal]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.core

@@ -14,7 +14,7 @@ from unmix.penalties import dependency_sparsity
 from ._base import Factory, LatentEstimator, build
 from ._objective import Objective, Penalty
 from ._restarts import Schedule, Trained, train_restarts
-from ._sparse_basis import distinct_bases, has_linear_coordinates, principal, rebase, start_linear
+from ._linear_starts import distinct_bases, has_linear_coordinates, principal, rebase, start_linear
 
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 WEIGHT_TALL, WEIGHT_SQUARE, WEIGHT_CORRELATION = 0.015, 0.003, 0.1

@@ -5,7 +5,7 @@ import torch
 from unmix.data import sparse_mixing
 from unmix.estimators._ensemble import Ensemble
 from unmix.estimators._objective import Objective
-from unmix.estimators._sparse_basis import (
+from unmix.estimators._linear_starts import (
     distinct_bases,
     has_linear_coordinates,
     principal,
