@@ -5,6 +5,10 @@ Every metric is a function of plain arrays, truth first. `evaluate` gives each o
 observations: a number without these misleads.
 """
 
+from ._align import align
+from ._align_result import Alignment, MapError
+from ._convexity import Convexity, convexity
+from ._diameter import Diameter, diameter
 from ._evaluate import Evaluation, Score, evaluate
 from ._floor import rotation_floor
 from ._mcc import Matching, match_components, mcc
@@ -21,4 +25,11 @@ __all__ = [
     "r2",
     "rotation_floor",
     "structure_f1",
+    "align",
+    "Alignment",
+    "MapError",
+    "diameter",
+    "Diameter",
+    "convexity",
+    "Convexity",
 ]
