@@ -7,13 +7,21 @@ observations: a number without these misleads.
 
 from ._align import align
 from ._align_result import Alignment, MapError
+from ._beta_vae import beta_vae_score
+from ._block_r2 import block_r2
 from ._convexity import Convexity, convexity
 from ._diameter import Diameter, diameter
-from ._evaluate import Evaluation, Score, evaluate
+from ._evaluate import evaluate
+from ._factor_vae import factor_vae_score
 from ._floor import rotation_floor
+from ._graph import cpdag, shd
 from ._mcc import Matching, match_components, mcc
 from ._r2 import r2
-from ._structure import structure_f1
+from ._score import Evaluation, Score
+from ._slots import slot_identifiability
+from ._sparsity import concentration, hoyer_sparsity
+from ._structure import StructureRecovery, structure_f1, structure_recovery
+from ._udr import udr
 
 __all__ = [
     "evaluate",
@@ -23,8 +31,19 @@ __all__ = [
     "match_components",
     "Matching",
     "r2",
+    "block_r2",
+    "factor_vae_score",
+    "beta_vae_score",
+    "slot_identifiability",
+    "udr",
+    "hoyer_sparsity",
+    "concentration",
+    "shd",
+    "cpdag",
     "rotation_floor",
     "structure_f1",
+    "structure_recovery",
+    "StructureRecovery",
     "align",
     "Alignment",
     "MapError",

@@ -1,5 +1,9 @@
 """What a metric accepts: two finite tables with the same rows."""
 
+import operator
+from collections.abc import Iterable
+from typing import SupportsIndex
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -65,3 +69,78 @@ def unit_rows(rows: np.ndarray) -> np.ndarray:
     spread = np.sqrt(np.einsum("dn,dn->d", centred, centred) / rows.shape[1])[:, None]
     varies = spread > 4 * np.finfo(np.float64).eps
     return np.where(varies, centred / np.where(varies, spread * np.sqrt(rows.shape[1]), 1.0), 0.0)
+
+
+def weighted_pair(
+    z_true: ArrayLike, z_hat: ArrayLike, weights: ArrayLike | None, n_least: int = 2
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return checked factors, codes and weights that sum to 1; rows of weight 0 are left out unread.
+
+    Equal weights are no weights: None, and the plain formulas hold to the last bit.
+    """
+    if weights is None:
+        return *paired(z_true, z_hat, n_least), None
+    w = _weights(weights)
+    kept = w > 0
+    rows = [_rows(values, len(w), name)[kept] for values, name in ((z_true, "z_true"), (z_hat, "z_hat"))]
+    truth, codes = paired(rows[0], rows[1], n_least)
+    share = w[kept] / w[kept].sum()
+    return truth, codes, None if np.ptp(share) == 0 else share
+
+
+def _weights(weights: ArrayLike) -> np.ndarray:
+    w = np.asarray(weights)
+    if w.dtype.kind not in "buif" or w.ndim != 1:
+        raise TypeError(
+            f"`weights` must be one number or boolean per row, got {w.dtype} of shape {w.shape}. "
+            "Pass a vector of length n_samples."
+        )
+    w = w.astype(np.float64)
+    if not np.isfinite(w).all() or (w < 0).any() or not w.any():
+        raise ValueError(
+            "`weights` must be finite, not negative and not all zero, "
+            f"got values from {w.min()} to {w.max()}. A weight of 0 leaves a row out."
+        )
+    return w
+
+
+def _rows(values: ArrayLike, n_samples: int, name: str) -> np.ndarray:
+    entries = np.asarray(values)
+    if entries.ndim == 0 or len(entries) != n_samples:
+        raise ValueError(
+            f"`weights` must have one entry per row of `{name}`, got {n_samples} for shape {entries.shape}. "
+            "Rows are samples."
+        )
+    return entries
+
+
+def group_labels(groups: ArrayLike, n_samples: int, name: str) -> np.ndarray:
+    """Return labels 0, 1, ... of groups of at least two samples each; shape (n_samples,)."""
+    labels = np.asarray(groups)
+    if labels.shape != (n_samples,):
+        raise ValueError(
+            f"`{name}` must have one label per sample, shape ({n_samples},), got {labels.shape}. "
+            "Pass the domain of each row."
+        )
+    _, index, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    if sizes.min() < 2:
+        raise ValueError(
+            f"`{name}` must have at least 2 samples in every group, got a group of {sizes.min()}. "
+            "Merge or drop small groups."
+        )
+    return index
+
+
+def column_blocks(
+    blocks: Iterable[Iterable[SupportsIndex]] | None, n_columns: int, name: str
+) -> list[list[int]]:
+    """Return blocks of columns as lists of indices; every column by itself when none are given."""
+    if blocks is None:
+        return [[j] for j in range(n_columns)]
+    parts = [[operator.index(j) for j in block] for block in blocks]
+    if not parts or not all(parts) or not all(0 <= j < n_columns for part in parts for j in part):
+        raise ValueError(
+            f"`{name}` must hold blocks of columns 0 to {n_columns - 1}, none empty, got {parts}. "
+            "For example [[0, 1], [2]]."
+        )
+    return parts

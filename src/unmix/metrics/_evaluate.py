@@ -1,98 +1,32 @@
 """One table: every score with its interval, its null and its floor."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import t
 
-from ._checks import is_constant, paired, table
-from ._floor import permutation_null, rotation_floor
-from ._mcc import mcc
-from ._r2 import r2
+from ._catalogue import Measure, Metric, measures
+from ._checks import is_constant, paired, standardised, table
+from ._floor import rotation
+from ._kinds import Declared, kinds
+from ._score import Evaluation, Score
 
-Metric = Callable[[np.ndarray, np.ndarray], float]
-
-_BY_NAME: dict[str, Metric] = {"mcc": mcc, "r2": r2}
-_COLUMNS = ("metric", "value", "interval", "null", "floor", "raw x", "n", "seconds")
-_LEAST, _TRIES, _DRAWS = 8, 100, 20
-
-
-@dataclass(frozen=True)
-class Score:
-    """A metric's value and what is needed to read it.
-
-    Attributes
-    ----------
-    value : float
-    interval : (float, float)
-        95% interval of the value over resampled data.
-    null : float
-        The value when the rows of the codes are shuffled: chance, at this sample size and width.
-    floor : float
-        The value of random rotations of the truth: everything known, nothing identified.
-    raw : float or None
-        The value of the raw observations in place of the codes, when they were given.
-    seconds : float
-        Time for one evaluation of the metric.
-    n_samples : int
-    """
-
-    value: float
-    interval: tuple[float, float]
-    null: float
-    floor: float
-    raw: float | None
-    seconds: float
-    n_samples: int
-
-
-@dataclass(frozen=True)
-class Evaluation(Mapping[str, Score]):
-    """Scores by the name of their metric; prints as a table."""
-
-    scores: dict[str, Score]
-
-    def __getitem__(self, name: str) -> Score:
-        return self.scores[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.scores)
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return plain numbers, ready for JSON."""
-        return {
-            name: asdict(score) | {"interval": list(score.interval)} for name, score in self.scores.items()
-        }
-
-    def __str__(self) -> str:
-        rows = [_COLUMNS, *self._rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
-
-    def __rich__(self) -> Any:
-        from rich.table import Table
-
-        drawn = Table(*_COLUMNS, caption="null: shuffled rows. floor: random rotation of the truth.")
-        for row in self._rows():
-            drawn.add_row(*row)
-        return drawn
-
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [_row(name, score) for name, score in self.scores.items()]
+_LEAST, _TRIES, _FEW = 8, 100, 40
+Parts = dict[str, float]
 
 
 def evaluate(
     z_true: ArrayLike,
     z_hat: ArrayLike,
     *,
-    metrics: Iterable[str | Metric] | Mapping[str, Metric] = ("mcc", "r2"),
+    metrics: str | Iterable[str | Metric] | Mapping[str, Metric] = ("mcc", "r2"),
     x: ArrayLike | None = None,
+    discrete: Declared = None,
     n_boot: int = 100,
     random_state: Any = None,
 ) -> Evaluation:
@@ -100,26 +34,33 @@ def evaluate(
 
     Intervals come from half-samples drawn without replacement, whose spread equals the sampling spread at
     full size (for averages: (1/m)(1 - m/n) = 1/n at m = n/2). Unlike resampling with replacement this never
-    puts the same row on both sides of a probe's split.
+    puts the same row on both sides of a probe's split. Fewer than 40 half-samples give an interval by
+    Student's t, more by quantiles.
 
     Parameters
     ----------
     z_true : array-like of shape (n_samples, n_factors)
         At least 8 samples, and no constant factor.
     z_hat : array-like of shape (n_samples, n_codes)
-    metrics : iterable of names or callables, or mapping of names to callables
-        Names of metrics in this room, or your own `(z_true, z_hat) -> float`, higher being better.
+    metrics : name, iterable of names or callables, or mapping of names to callables
+        Names of metrics in this room, "all" of them, or your own `(z_true, z_hat) -> float`, higher being
+        better. A metric with several values gives several rows, such as "dci.completeness", from one
+        evaluation; the name of such a row asks for that one alone.
     x : array-like of shape (n_samples, n_observed), optional
         Raw observations, scored as if they were codes.
+    discrete : bool or sequence of bools, optional
+        Which factors are discrete. By default those whose values repeat; the decision is made once, on all
+        samples, and stated in the result.
     n_boot : int
-        Half-samples for the interval.
+        Half-samples for the interval. Slow metrics use at most 20 or 8 of them, 5 or 3 draws for null and
+        floor instead of 20, and at most 10,000 or 5,000 samples; the result states the numbers.
     random_state : int, numpy.random.Generator or None
 
     Returns
     -------
     Evaluation
-        A mapping: `evaluate(...)["mcc"].value`, `.interval`, `.null`, `.floor`, `.raw`, `.seconds`,
-        `.n_samples`.
+        A mapping: `evaluate(...)["mcc"].value`, `.interval`, `.null`, `.floor`, `.raw`, `.probe`, `.seconds`,
+        `.n_samples`; also a table with `columns`, `column`, `records`, `to_frame` and `write`.
 
     Examples
     --------
@@ -127,6 +68,8 @@ def evaluate(
     >>> scores = evaluate(z, -z[:, ::-1], random_state=0)
     >>> round(scores["mcc"].value, 2), round(scores["mcc"].null, 1), round(scores["mcc"].floor, 1)
     (1.0, 0.1, 0.8)
+    >>> scores["mcc"].reading, scores["r2"].reading
+    ('above floor', 'floor')
 
     References
     ----------
@@ -136,10 +79,13 @@ def evaluate(
     raw = None if x is None else _observations(x, len(truth))
     if n_boot < 2:
         raise ValueError(f"`n_boot` must be at least 2, got {n_boot}. A hundred give a steady interval.")
+    chosen, mask = measures(metrics), kinds(truth, discrete)
+    said = _said(mask, discrete is None)
     rng = np.random.default_rng(random_state)
-    return Evaluation(
-        {name: _score(metric, truth, codes, raw, n_boot, rng) for name, metric in _named(metrics)}
-    )
+    scores: dict[str, Score] = {}
+    for name, measure in chosen:
+        scores |= _scores(name, _bounded(measure, n_boot), truth, codes, raw, mask, said, rng)
+    return Evaluation(scores, said)
 
 
 def _observations(x: ArrayLike, n_samples: int) -> np.ndarray:
@@ -151,43 +97,89 @@ def _observations(x: ArrayLike, n_samples: int) -> np.ndarray:
     return raw
 
 
-def _score(
-    metric: Metric,
+def _said(mask: np.ndarray, detected: bool) -> str:
+    """State which factors count as discrete, and who said so."""
+    found = ", ".join(map(str, np.flatnonzero(mask)))
+    which = {0: "All factors continuous", len(mask): "All factors discrete"}
+    sentence = which.get(int(mask.sum()), f"Discrete factors {found}, the others continuous")
+    return f"{sentence} ({'detected' if detected else 'declared'})."
+
+
+def _bounded(measure: Measure, n_boot: int) -> Measure:
+    return replace(measure, n_boot=min(n_boot, measure.n_boot))
+
+
+def _scores(
+    name: str,
+    measure: Measure,
     truth: np.ndarray,
     codes: np.ndarray,
     raw: np.ndarray | None,
-    n_boot: int,
+    mask: np.ndarray,
+    said: str,
     rng: np.random.Generator,
-) -> Score:
+) -> dict[str, Score]:
+    """Score one metric; several values come from the same evaluations."""
+    varies = partial(_usable, mask=mask if measure.kinds else np.zeros_like(mask))
+    most = len(truth) if measure.n_samples is None else min(measure.n_samples, len(truth))
+    rows = np.arange(len(truth)) if most == len(truth) else _part(truth, most, varies, rng)
+    truth, codes, raw = truth[rows], codes[rows], None if raw is None else raw[rows]
+    call = partial(_call, measure, mask)
     start = time.perf_counter()
-    value = float(metric(truth, codes))
+    value, probe = call(truth, codes)
     seconds = time.perf_counter() - start
-    return Score(
-        value=value,
-        interval=_interval(metric, truth, codes, value, n_boot, rng),
-        null=permutation_null(truth, codes, metric, _DRAWS, rng),
-        floor=rotation_floor(truth, metric=metric, n_draws=_DRAWS, random_state=rng),
-        raw=None if raw is None else float(metric(truth, raw)),
-        seconds=seconds,
-        n_samples=len(truth),
-    )
+    halves = (_part(truth, (most + 1) // 2, varies, rng) for _ in range(measure.n_boot))
+    drawn = [call(truth[half], codes[half])[0] for half in halves]
+    null = [call(truth, rng.permutation(codes))[0] for _ in range(measure.n_draws)]
+    turned = (standardised(truth) @ rotation(truth.shape[1], rng) for _ in range(measure.n_draws))
+    floor = [call(truth, rotated)[0] for rotated in turned]
+    seen = None if raw is None else call(truth, raw)[0]
+    return {
+        name + part: Score(
+            value=value[part],
+            interval=_interval(value[part], np.array([found[part] for found in drawn])),
+            null=float(np.mean([found[part] for found in null])),
+            floor=float(np.mean([found[part] for found in floor])),
+            raw=None if seen is None else seen[part],
+            seconds=seconds,
+            n_samples=most,
+            probe=probe,
+            n_boot=measure.n_boot,
+            n_draws=measure.n_draws,
+            factors=said if measure.kinds else None,
+        )
+        for part in value
+    }
 
 
-def _interval(
-    metric: Metric, truth: np.ndarray, codes: np.ndarray, value: float, n_boot: int, rng: np.random.Generator
-) -> tuple[float, float]:
+def _call(measure: Measure, mask: np.ndarray, truth: np.ndarray, codes: np.ndarray) -> tuple[Parts, str]:
+    """Return the values of a metric by the end of their names, and the probe."""
+    found = measure.function(truth, codes, discrete=mask) if measure.kinds else measure.function(truth, codes)
+    if not is_dataclass(found):
+        return {"": float(found)}, measure.probe
+    named = {field.name: getattr(found, field.name) for field in fields(found)}
+    parts = {f".{name}": value for name, value in named.items() if isinstance(value, float)}
+    wanted = parts if measure.part is None else {"": parts[f".{measure.part}"]}
+    return wanted, getattr(found, "probe", measure.probe)
+
+
+def _interval(value: float, drawn: np.ndarray) -> tuple[float, float]:
     """Centre the spread of half-samples on the value: at half the size many metrics are biased upwards."""
-    halves = (_half(truth, rng) for _ in range(n_boot))
-    drawn = np.array([metric(truth[rows], codes[rows]) for rows in halves])
-    low, high = np.quantile(drawn - drawn.mean(), [0.025, 0.975])
+    if len(drawn) < _FEW:
+        reach = float(t.ppf(0.975, len(drawn) - 1) * drawn.std(ddof=1))
+        low, high = -reach, reach
+    else:
+        low, high = np.quantile(drawn - drawn.mean(), [0.025, 0.975])
     return float(value + min(low, 0.0)), float(min(value + max(high, 0.0), max(1.0, value)))
 
 
-def _half(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw half of the rows, again if a rare level is missed and a factor no longer varies."""
+def _part(
+    truth: np.ndarray, size: int, usable: Callable[[np.ndarray], bool], rng: np.random.Generator
+) -> np.ndarray:
+    """Draw some of the rows, again if a rare level is missed and a factor no longer varies."""
     for _ in range(_TRIES):
-        rows = rng.permutation(len(truth))[: (len(truth) + 1) // 2]
-        if not is_constant(truth[rows]).any():
+        rows = rng.permutation(len(truth))[:size]
+        if usable(truth[rows]):
             return rows
     raise ValueError(
         f"`z_true` must vary within half of its rows, got factors constant in {_TRIES} random halves. "
@@ -195,31 +187,7 @@ def _half(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     )
 
 
-def _named(metrics: Iterable[str | Metric] | Mapping[str, Metric]) -> list[tuple[str, Metric]]:
-    if isinstance(metrics, Mapping):
-        return list(metrics.items())
-    chosen = [metrics] if isinstance(metrics, str) else list(metrics)
-    return [(m, _known(m)) if isinstance(m, str) else (_name(m), m) for m in chosen]
-
-
-def _known(name: str) -> Metric:
-    if name not in _BY_NAME:
-        raise ValueError(f"`metrics` must name some of {sorted(_BY_NAME)}, got {name!r}. Or pass a function.")
-    return _BY_NAME[name]
-
-
-def _name(metric: Any) -> str:
-    return getattr(getattr(metric, "func", metric), "__name__", type(metric).__name__)
-
-
-def _row(name: str, score: Score) -> tuple[str, ...]:
-    low, high = score.interval
-    raw = "-" if score.raw is None else f"{score.raw:.3f}"
-    numbers = (
-        f"{score.value:.3f}",
-        f"{low:.3f} to {high:.3f}",
-        f"{score.null:.3f}",
-        f"{score.floor:.3f}",
-        raw,
-    )
-    return (name, *numbers, str(score.n_samples), f"{score.seconds:.3g}")
+def _usable(truth: np.ndarray, mask: np.ndarray) -> bool:
+    """Say whether every factor varies, and those declared discrete repeat a value."""
+    repeats = all(len(np.unique(column)) < len(column) for column in truth.T[mask])
+    return repeats and not is_constant(truth).any()
