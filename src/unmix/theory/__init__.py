@@ -8,8 +8,19 @@ needs independent latents where children are nested. Everything here is exact an
 from ._between import Between, between
 from ._certificate import Certificate
 from ._certify import StructureCertificate, certify
+from ._certify_decoder import DecoderCertificate, certify_decoder
+from ._certify_pair import PairCertificate, certify_pair
+from ._derivatives import finite_differences
 from ._explain import explain
+from ._finest import FinestPartition, factor_graph, finest_partition
+from ._ica_constants import Curvature, ica_constant, ica_curvature, whitening_constants
+from ._mechanism_types import Mechanism
+from ._mechanisms import MechanismCertificate, certify_mechanisms
+from ._near_isometry import isometric_constant, near_isometry_bound
 from ._nonlinearity import Nonlinearity, nonlinearity
+from ._softmax import SoftmaxDiversity, softmax_diversity
+from ._sparsity_gap import SparsityGap, sparsity_gap
+from ._tangent import tangent_factors
 
 __all__ = [
     "certify",
@@ -20,4 +31,26 @@ __all__ = [
     "explain",
     "nonlinearity",
     "Nonlinearity",
+    "certify_mechanisms",
+    "MechanismCertificate",
+    "Mechanism",
+    "finest_partition",
+    "FinestPartition",
+    "factor_graph",
+    "tangent_factors",
+    "sparsity_gap",
+    "SparsityGap",
+    "finite_differences",
+    "certify_decoder",
+    "DecoderCertificate",
+    "certify_pair",
+    "PairCertificate",
+    "softmax_diversity",
+    "SoftmaxDiversity",
+    "near_isometry_bound",
+    "isometric_constant",
+    "ica_curvature",
+    "Curvature",
+    "whitening_constants",
+    "ica_constant",
 ]

@@ -1,0 +1,262 @@
+"""The sparsity gap of Type S: how many rows more any basis costs that mixes slots."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._derivatives import Partition, Slots, blocks, jacobian_samples, relative
+from ._elementary import Directions, elementary, search_size
+from ._factors import Samples, crossing, independence, slot_max
+
+_MANY = 12  # above so many slots, sets of them are bounded instead of listed
+
+
+@dataclass(frozen=True)
+class SparsityGap:
+    """The smallest gap over the sampled points; see `sparsity_gap`. Truthy iff it is surely positive.
+
+    Attributes
+    ----------
+    lower, upper : int or None
+        Bounds on the gap, equal if `exact`; None where there is one slot only, so that nothing can be mixed.
+    exact : bool
+    method : str
+        "search", "bounds", "bounds, generic entries" or "one slot".
+    aligned : int or None
+        The fewest rows that an aligned basis moves (rho+) at the point of the smallest gap, where searched.
+    point : int
+        The sample at which the gap (or its lower bound) is smallest.
+    """
+
+    lower: int | None
+    upper: int | None
+    exact: bool
+    method: str
+    aligned: int | None = None
+    point: int = 0
+
+    def __bool__(self) -> bool:
+        return self.lower is None or self.lower > 0
+
+    @property
+    def decided(self) -> bool:
+        """Whether the sign of the gap is known."""
+        return bool(self) or (self.upper is not None and self.upper <= 0)
+
+
+def sparsity_gap(
+    jacobians: ArrayLike,
+    partition: Slots,
+    *,
+    tolerance: float = 1e-6,
+    generic: bool = False,
+    search: int = 20_000,
+) -> SparsityGap:
+    """Compare the sparsest basis aligned with the slots with the sparsest one that is not.
+
+    With ||J U||_0 the number of non-zero entries in a basis U of latent directions, the gap is the minimum
+    over bases that have a direction across slots, less the minimum over those that have none. Type S asks
+    that it be positive at every point.
+
+    Parameters
+    ----------
+    jacobians : array-like of shape (n, n_observed, n_latents) or (n_observed, n_latents)
+    partition : int or iterable of iterables of int
+        Number of equal consecutive slots, or the latents of each.
+    tolerance : float
+        Entries below this share of the largest in their column count as zero, and so do sums that cancel to
+        this share of their terms.
+    generic : bool
+        Where the search is too large, assume that entries are in general position (no two cancellations
+        coincide). It is an assumption, and named as one.
+    search : int
+        How many row subsets may be looked at, over all points. The search is exact: every direction with a
+        minimal support is found. Beyond it bounds are given.
+
+    Returns
+    -------
+    SparsityGap
+
+    Examples
+    --------
+    >>> shifted = np.zeros((6, 2))
+    >>> shifted[:4, 0], shifted[2:, 1] = (1, 2, 3, 4), (1, 1, 1, 1)
+    >>> gap = sparsity_gap(shifted, 2)
+    >>> gap.aligned, gap.lower, gap.upper, gap.exact
+    (8, 1, 1, True)
+    >>> sparsity_gap(shifted, 2, search=0)
+    SparsityGap(lower=0, upper=1, exact=False, method='bounds', aligned=None, point=0)
+
+    References
+    ----------
+    Matthes, Han and Shen (2026), Mechanistic independence, Type S (sparsity gap), arXiv:2509.22196.
+    """
+    samples = Samples(jacobian_samples(jacobians), relative(tolerance))
+    slots = blocks(partition, samples.jacobians.shape[2])
+    if len(slots) == 1:
+        return SparsityGap(None, None, True, "one slot")
+    if searchable(samples, slots, search):
+        return searched(samples, slots)
+    return bounded(samples, slots, generic)
+
+
+def searchable(samples: Samples, slots: Partition, search: int) -> bool:
+    """Say whether columns are independent everywhere, and the exact search small enough."""
+    left = search
+    for jacobian in samples.jacobians:
+        sizes = [search_size(view, samples.tolerance) for view in _views(jacobian, slots)]
+        left -= sum(sizes)
+        if left < 0 or not all(sizes):
+            return False
+    return True
+
+
+def _views(jacobian: np.ndarray, slots: Partition) -> list[np.ndarray]:
+    return [jacobian, *(jacobian[:, sorted(block)] for block in slots)]
+
+
+def searched(samples: Samples, slots: Partition) -> SparsityGap:
+    """Find the exact gap at each point, and return the smallest."""
+    found = [_exact(jacobian, slots, samples.tolerance) for jacobian in samples.jacobians]
+    point = int(np.argmin([gap for gap, _ in found]))
+    gap, aligned = found[point]
+    return SparsityGap(gap, gap, True, "search", aligned, point)
+
+
+def _exact(jacobian: np.ndarray, slots: Partition, tolerance: float) -> tuple[int, int]:
+    """Return rho- less rho+, and rho+."""
+    directions, *within = (elementary(view, tolerance) for view in _views(jacobian, slots))
+    aligned = sum(part.lightest for part in within)
+    return directions.lightest + _detour(directions, slots, tolerance) - aligned, aligned
+
+
+def _detour(directions: Directions, slots: Partition, tolerance: float) -> int:
+    """Return min wt(u) - reach(u) over all u across slots, elementary or a sum of two elementary directions.
+
+    Exchanging u into a lightest basis costs its weight less its reach. Among directions within a given
+    support, a generic one has the largest reach, and two elementary ones suffice to cross slots there.
+    """
+    touched = directions.slots(slots, tolerance)
+    weights, reach, across = directions.weights, directions.reach, touched.sum(1) > 1
+    best = int((weights - reach)[across].min(initial=len(directions.supports[0])))
+    counted = directions.supports.astype(np.float32)
+    for first in np.argsort(weights - reach, kind="stable"):
+        if weights[first] - reach[first] + 1 >= best:
+            break
+        union = weights + weights[first] - (counted @ counted[first]).astype(int)
+        apart = (touched | touched[first]).sum(1) > 1
+        best = min(best, int((union - np.maximum(reach, reach[first]))[apart].min(initial=best)))
+    return best
+
+
+def bounded(samples: Samples, slots: Partition, generic: bool = False) -> SparsityGap:
+    """Bound the gap at each point; points with the same supports are bounded together."""
+    n = len(samples.jacobians)
+    lower, upper = np.full(n, -1), np.zeros(n, dtype=int)
+    full = samples.independence > samples.tolerance
+    for alike in samples.patterns:
+        same = alike[full[alike]]  # elsewhere a free direction mixes at no cost, and the gap is not positive
+        if len(same):
+            pattern = samples.supports[same[0]]
+            upper[same] = _exchange(pattern, slots)
+            private = _private(samples.scaled[same], pattern, slots, samples.tolerance)
+            lower[same] = np.maximum(private, _generic(pattern, slots)) if generic else private
+    lower = np.minimum(np.where(lower >= 0, lower, _trivial(samples.supports)), upper)
+    point, low, high = int(lower.argmin()), int(lower.min()), int(upper.min())
+    method = "bounds, generic entries" if generic else "bounds"
+    return SparsityGap(low, high, low == high, method, None, point)
+
+
+def _exchange(pattern: np.ndarray, slots: Partition) -> int:
+    """Bound the gap from above: cancel one row that two columns share, and put the sum in for the heavier."""
+    counted = pattern.astype(np.float32)
+    shared, weights = (counted.T @ counted).astype(int), pattern.sum(0)
+    lighter = np.minimum(weights[:, None], weights[None, :])
+    cost = (lighter - shared - (shared > 0))[crossing(slots, len(weights))].min()
+    aligned = slot_max(pattern, slots).sum()  # every row that a slot moves is moved by one of its directions
+    return int(weights.sum() + cost - aligned)
+
+
+def _trivial(supports: np.ndarray) -> np.ndarray:
+    """Bound the gap from below: every active row is moved by some direction of any basis."""
+    bound: np.ndarray = supports.any(2).sum(1) - supports.sum((1, 2))
+    return bound
+
+
+def _private(scaled: np.ndarray, pattern: np.ndarray, slots: Partition, tolerance: float) -> np.ndarray:
+    """Bound the gap from below, whatever cancels: rows that one slot moves alone cannot be cancelled.
+
+    A direction u across slots has parts u_i. It moves the private rows of each, and its heaviest part u_m
+    moves at most s_m rows besides its private ones; so wt(u) - max wt(u_i) >= min_{j != m} mu_j - s_m, with
+    mu_j the fewest private rows that a direction of slot j moves.
+    """
+    moved = slot_max(pattern, slots)
+    alone = moved & (moved.sum(1, keepdims=True) == 1)
+    shared = moved.sum(0) - alone.sum(0)
+    fewest = np.stack(
+        [_fewest(scaled[:, alone[:, k]][:, :, sorted(block)], tolerance) for k, block in enumerate(slots)],
+        axis=1,
+    )
+    two = np.sort(fewest, axis=1)[:, :2]
+    least_other = np.where(fewest == two[:, :1], two[:, 1:], two[:, :1])
+    bound: np.ndarray = (least_other - shared).min(1)
+    return bound
+
+
+def _fewest(rows: np.ndarray, tolerance: float) -> np.ndarray:
+    """Bound from below how many of the rows a direction moves, whatever the direction."""
+    n, x, d = rows.shape
+    if d == 1 or x < d:
+        return np.full(n, x if d == 1 else 0)
+    if d == 2:
+        return x - _most_parallel(rows, tolerance)
+    spans = independence(rows) > tolerance
+    return np.maximum.reduce(
+        [spans, *(_disjoint_bases(rows[:, order], tolerance) for order in _orders(x, d))]
+    )
+
+
+def _most_parallel(rows: np.ndarray, tolerance: float) -> np.ndarray:
+    """Count the largest set of parallel rows in the plane: the rows that one direction can leave alone."""
+    n, x, _ = rows.shape
+    angles = np.sort(np.arctan2(rows[:, :, 1], rows[:, :, 0]) % np.pi, axis=1)
+    around = np.concatenate([angles, angles + np.pi], axis=1)  # parallel to an angle near pi is one near zero
+    counts = [np.searchsorted(around[k], around[k, :x] + tolerance, side="right") for k in range(n)]
+    most: np.ndarray = (np.array(counts) - np.arange(x)).max(1)
+    return most
+
+
+def _orders(x: int, d: int) -> list[np.ndarray]:
+    """Row orders whose runs of d rows are tried: neighbours, and rows far apart."""
+    whole = np.arange(x - x % d)
+    return [whole, whole.reshape(d, -1).T.ravel()]
+
+
+def _disjoint_bases(rows: np.ndarray, tolerance: float) -> np.ndarray:
+    """Count runs of d rows with full rank: any direction moves a row in each."""
+    n, x, d = rows.shape
+    runs = independence(rows.reshape(-1, d, d)) > tolerance
+    count: np.ndarray = runs.reshape(n, x // d).sum(1)
+    return count
+
+
+def _generic(pattern: np.ndarray, slots: Partition) -> int:
+    """Bound the gap from below for entries in general position: u across slots C cancels sum_C d_i - 1 rows.
+
+    The lightest basis of slot i has directions of at most |Omega_i| - d_i + 1 rows. Needs slots that are
+    dense on their rows; answers -1 otherwise.
+    """
+    moved = slot_max(pattern, slots)
+    if any((pattern[:, sorted(block)] != moved[:, k : k + 1]).any() for k, block in enumerate(slots)):
+        return -1
+    sizes, dims = moved.sum(0), np.array([len(block) for block in slots])
+    if len(slots) > _MANY:
+        alone = (moved & (moved.sum(1, keepdims=True) == 1)).sum(0)
+        return int(max((alone - dims).min(), -1))
+    return min(
+        int(moved[:, chosen].any(1).sum() - dims[chosen].sum() - (sizes - dims)[chosen].max())
+        for count in range(2, len(slots) + 1)
+        for chosen in map(list, combinations(range(len(slots)), count))
+    )
