@@ -10,13 +10,19 @@ from ._align_result import Alignment, MapError
 from ._beta_vae import beta_vae_score
 from ._block_r2 import block_r2
 from ._convexity import Convexity, convexity
+from ._dci import DCI, dci
 from ._diameter import Diameter, diameter
 from ._evaluate import evaluate
 from ._factor_vae import factor_vae_score
 from ._floor import rotation_floor
 from ._graph import cpdag, shd
+from ._infomec import InfoMEC, infomec
+from ._irs import irs
 from ._mcc import Matching, match_components, mcc
+from ._mig import mig
+from ._modularity import ModularityExplicitness, modularity_explicitness
 from ._r2 import r2
+from ._sap import sap
 from ._score import Evaluation, Score
 from ._slots import slot_identifiability
 from ._sparsity import concentration, hoyer_sparsity
@@ -36,6 +42,15 @@ __all__ = [
     "beta_vae_score",
     "slot_identifiability",
     "udr",
+    "dci",
+    "DCI",
+    "infomec",
+    "InfoMEC",
+    "mig",
+    "sap",
+    "irs",
+    "modularity_explicitness",
+    "ModularityExplicitness",
     "hoyer_sparsity",
     "concentration",
     "shd",
