@@ -7,6 +7,7 @@ fastest for those networks: their Jacobian is a product of layers that shares th
 from ._activations import ACTIVATIONS, Activation
 from ._directional import first_directional, second_directional
 from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_columns
+from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segment_gap
 from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
 
 __all__ = [
@@ -22,4 +23,8 @@ __all__ = [
     "value_and_jvp_columns",
     "first_directional",
     "second_directional",
+    "bilipschitz",
+    "directional_bilipschitz",
+    "BiLipschitz",
+    "segment_gap",
 ]
