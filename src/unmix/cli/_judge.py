@@ -10,10 +10,13 @@ from .. import _tables
 from ._models import columns_for, load
 from ._output import Json, Seed, print_json, tell, write_json
 
-EVALUATE_EXAMPLE = "Example: [bold]unmix evaluate data.npz latents.csv --x data.npz[/]"
+EVALUATE_EXAMPLE = (
+    "Example: [bold]unmix evaluate data.npz latents.csv --x data.npz --metrics mcc,r2 --out scores.html[/]"
+)
 CERTIFY_EXAMPLE = "Example: [bold]unmix certify mask.csv --json[/] or [bold]unmix certify model[/]"
 REPORT_EXAMPLE = "Example: [bold]unmix report model --data data.npz --out report.html[/]"
 MASKS = (".csv", ".npy", ".json")
+SCORES = (".json", ".csv", ".html")
 
 
 def evaluate(
@@ -22,22 +25,38 @@ def evaluate(
     x: Annotated[
         str | None, typer.Option("--x", help="Observed data, to score raw x beside the estimate.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="JSON file to write the scores to.")] = None,
+    metrics: Annotated[
+        str, typer.Option("--metrics", help="Names of metrics with commas between them, or `all`.")
+    ] = "mcc,r2",
+    discrete: Annotated[
+        str | None,
+        typer.Option(
+            "--discrete", help="Columns of discrete factors (0,2), `all` or `none`. [default: detect]"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File to write the scores to: .json, .csv or .html.")
+    ] = None,
     random_state: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Score estimated latents against the truth, beside raw x and the rotation floor."""
     from ..metrics import evaluate as score
 
-    check_json(out)
+    if out is not None:
+        _tables.check_writable(out, SCORES)
     truth = _tables.read(z_true, keys=("z", "z_true"))
     codes = _tables.read(z_hat, keys=("z_hat", "z"))
     raw = None if x is None else _tables.read(x).values
-    found = score(truth.values, codes.values, x=raw, random_state=random_state)
-    document = {name: dict(values) for name, values in found.to_dict().items()}
-    write_json(out, document)
+    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    declared = _discrete(discrete, truth.values.shape[1])
+    found = score(
+        truth.values, codes.values, metrics=names, x=raw, discrete=declared, random_state=random_state
+    )
+    if out is not None:
+        found.write(out)
     if as_json:
-        print_json(document)
+        print_json(found.to_dict())
     else:
         hint = (
             () if x is not None else ("Pass --x to see what raw x scores: without it a score means little.",)
@@ -102,6 +121,19 @@ def dataset(path: str, model: Any) -> Any:
     z = _tables.read(f"{path}:z").values
     mask = _mask(f"{path}:structure") if "structure" in stored else None
     return SimpleNamespace(x=x, z=z, structure=mask, description="")
+
+
+def _discrete(text: str | None, n_factors: int) -> bool | list[bool] | None:
+    """Read which factors are discrete: `all`, `none`, columns counted from 0, or nothing said."""
+    if text is None or text in ("all", "none"):
+        return None if text is None else text == "all"
+    cells = [cell.strip() for cell in text.split(",")]
+    if not all(cell.isdecimal() and int(cell) < n_factors for cell in cells):
+        raise ValueError(
+            f"`--discrete` must be `all`, `none` or columns 0 to {n_factors - 1} with commas between them, "
+            f"got {text!r}. For example `--discrete 0`."
+        )
+    return [str(k) in {str(int(cell)) for cell in cells} for k in range(n_factors)]
 
 
 def check_json(path: Path | None) -> None:

@@ -85,7 +85,8 @@ def evaluate(
     scores: dict[str, Score] = {}
     for name, measure in chosen:
         scores |= _scores(name, _bounded(measure, n_boot), truth, codes, raw, mask, said, rng)
-    return Evaluation(scores, said)
+    undefined = tuple(name for name, score in scores.items() if np.isnan(score.value))
+    return Evaluation({n: s for n, s in scores.items() if n not in undefined}, said, undefined)
 
 
 def _observations(x: ArrayLike, n_samples: int) -> np.ndarray:
@@ -138,9 +139,9 @@ def _scores(
         name + part: Score(
             value=value[part],
             interval=_interval(value[part], np.array([found[part] for found in drawn])),
-            null=float(np.mean([found[part] for found in null])),
-            floor=float(np.mean([found[part] for found in floor])),
-            raw=None if seen is None else seen[part],
+            null=_mean([found[part] for found in null]),
+            floor=_mean([found[part] for found in floor]),
+            raw=None if seen is None else _mean([seen[part]]),
             seconds=seconds,
             n_samples=most,
             probe=probe,
@@ -158,13 +159,21 @@ def _call(measure: Measure, mask: np.ndarray, truth: np.ndarray, codes: np.ndarr
     if not is_dataclass(found):
         return {"": float(found)}, measure.probe
     named = {field.name: getattr(found, field.name) for field in fields(found)}
-    parts = {f".{name}": value for name, value in named.items() if isinstance(value, float)}
-    wanted = parts if measure.part is None else {"": parts[f".{measure.part}"]}
-    return wanted, getattr(found, "probe", measure.probe)
+    wanted = measure.parts or [name for name, value in named.items() if isinstance(value, float)]
+    return {f".{name}": float(named[name]) for name in wanted}, named.get("probe", measure.probe)
+
+
+def _mean(values: list[float]) -> float | None:
+    """Average what is defined; None where nothing is."""
+    defined = [value for value in values if not np.isnan(value)]
+    return float(np.mean(defined)) if defined else None
 
 
 def _interval(value: float, drawn: np.ndarray) -> tuple[float, float]:
     """Centre the spread of half-samples on the value: at half the size many metrics are biased upwards."""
+    drawn = drawn[~np.isnan(drawn)]
+    if len(drawn) < 2:
+        return value, value
     if len(drawn) < _FEW:
         reach = float(t.ppf(0.975, len(drawn) - 1) * drawn.std(ddof=1))
         low, high = -reach, reach

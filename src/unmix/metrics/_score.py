@@ -36,10 +36,11 @@ class Score:
     value : float
     interval : (float, float)
         95% interval of the value over resampled data.
-    null : float
+    null : float or None
         The value when the rows of the codes are shuffled: chance, at this sample size and width.
-    floor : float
-        The value of random rotations of the truth: everything known, nothing identified.
+    floor : float or None
+        The value of random rotations of the truth: everything known, nothing identified. None where the
+        metric is undefined there, as compactness is with a single code.
     raw : float or None
         The value of the raw observations in place of the codes, when they were given.
     seconds : float
@@ -56,8 +57,8 @@ class Score:
 
     value: float
     interval: tuple[float, float]
-    null: float
-    floor: float
+    null: float | None
+    floor: float | None
     raw: float | None
     seconds: float
     n_samples: int
@@ -70,11 +71,13 @@ class Score:
     def reading(self) -> str:
         """What the value is evidence of, by its interval: "chance", "floor" or "above floor".
 
-        "floor" says that codes which identify nothing score as much.
+        "floor" says that codes which identify nothing score as much; "above chance", that there is no floor.
         """
         low = self.interval[0]
-        if low <= self.null:
+        if self.null is not None and low <= self.null:
             return "chance"
+        if self.floor is None:
+            return "above chance"
         return "floor" if low <= self.floor else "above floor"
 
 
@@ -87,10 +90,13 @@ class Evaluation(Mapping[str, Score]):
     scores : dict of str to Score
     factors : str
         Which factors were taken as discrete, and who said so.
+    undefined : tuple of str
+        Scores left out since the metric has no value on these data (modularity with a single factor, say).
     """
 
     scores: dict[str, Score]
     factors: str = ""
+    undefined: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Score:
         return self.scores[name]
@@ -153,7 +159,7 @@ class Evaluation(Mapping[str, Score]):
         from rich.table import Table
         from rich.text import Text
 
-        drawn = Table(*_HEADINGS, caption=f"{_CAPTION} {self.factors}".rstrip())
+        drawn = Table(*_HEADINGS, caption=Text(self._caption()))
         for row in self._rows():
             drawn.add_row(*map(Text, row))  # a name is no markup
         return drawn
@@ -175,7 +181,11 @@ class Evaluation(Mapping[str, Score]):
         head = "".join(f"<th>{escape(name)}</th>" for name in _HEADINGS)
         rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self._rows())
         body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-        return _PAGE.format(caption=escape(f"{_CAPTION} {self.factors}".rstrip()), head=head, body=body)
+        return _PAGE.format(caption=escape(self._caption()), head=head, body=body)
+
+    def _caption(self) -> str:
+        left_out = f"Undefined here: {', '.join(self.undefined)}." if self.undefined else ""
+        return " ".join(filter(None, (_CAPTION, self.factors, left_out)))
 
 
 _MORE = ("null", "floor", "raw", "probe", "n_samples", "n_boot", "n_draws", "seconds", "factors", "reading")
@@ -189,7 +199,6 @@ def _record(name: str, score: Score) -> dict[str, Any]:
 
 def _row(name: str, score: Score) -> tuple[str, ...]:
     low, high = score.interval
-    raw = "-" if score.raw is None else f"{score.raw:.3f}"
-    interval = f"{low:.3f} to {high:.3f}"
-    numbers = (f"{score.value:.3f}", interval, f"{score.null:.3f}", f"{score.floor:.3f}", raw)
+    rest = ["-" if v is None else f"{v:.3f}" for v in (score.null, score.floor, score.raw)]
+    numbers = (f"{score.value:.3f}", f"{low:.3f} to {high:.3f}", *rest)
     return (name, *numbers, score.probe, str(score.n_samples), f"{score.seconds:.3g}", score.reading)
