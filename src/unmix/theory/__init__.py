@@ -10,17 +10,29 @@ from ._certificate import Certificate
 from ._certify import StructureCertificate, certify
 from ._certify_decoder import DecoderCertificate, certify_decoder
 from ._certify_pair import PairCertificate, certify_pair
+from ._change_ranks import RankCheck
+from ._changes import SufficientChanges, sufficient_changes
+from ._common_basis import CommonBasis, StandardBasis
+from ._components import certify_components
+from ._counterexample import Counterexample, counterexample
 from ._derivatives import finite_differences
+from ._domains import DomainCertificate, LatentPlan, certify_domains
 from ._explain import explain
 from ._finest import FinestPartition, factor_graph, finest_partition
+from ._genericity import Genericity
 from ._ica_constants import Curvature, ica_constant, ica_curvature, whitening_constants
+from ._identify import Region, identify
 from ._mechanism_types import Mechanism
 from ._mechanisms import MechanismCertificate, certify_mechanisms
+from ._mixture import MixtureCertificate, certify_mixture, certify_supports
 from ._near_isometry import isometric_constant, near_isometry_bound
 from ._nonlinearity import Nonlinearity, nonlinearity
 from ._softmax import SoftmaxDiversity, softmax_diversity
 from ._sparsity_gap import SparsityGap, sparsity_gap
+from ._stability import Stability, stability
 from ._tangent import tangent_factors
+from ._triangular import TriangularAlternative, triangular_alternative
+from ._variability import SupportVariability
 
 __all__ = [
     "certify",
@@ -28,9 +40,31 @@ __all__ = [
     "Certificate",
     "between",
     "Between",
+    "identify",
+    "Region",
     "explain",
     "nonlinearity",
     "Nonlinearity",
+    "triangular_alternative",
+    "TriangularAlternative",
+    "counterexample",
+    "Counterexample",
+    "stability",
+    "Stability",
+    "certify_mixture",
+    "certify_supports",
+    "certify_components",
+    "MixtureCertificate",
+    "Genericity",
+    "CommonBasis",
+    "StandardBasis",
+    "SupportVariability",
+    "sufficient_changes",
+    "SufficientChanges",
+    "RankCheck",
+    "certify_domains",
+    "DomainCertificate",
+    "LatentPlan",
     "certify_mechanisms",
     "MechanismCertificate",
     "Mechanism",
