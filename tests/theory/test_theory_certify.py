@@ -197,20 +197,26 @@ def test_one_latent_is_always_alone():
 
 
 @pytest.mark.parametrize(
-    ("structure", "sparser"),
+    ("structure", "sparser", "faithful", "faithful_if_independent"),
     [
-        (ring(3), False),
-        (ring(4), True),
-        (diverse(6, 3, random_state=0), True),
-        (dense(5, 5), False),
-        (EXAMPLE_5, False),
+        (ring(3), False, True, True),
+        (ring(4), True, True, False),  # x itself, as four dependent latents, needs 4 edges only
+        (diverse(6, 3, random_state=0), True, True, False),
+        (diverse(10, 5, random_state=0), True, False, False),
+        (Structure(np.kron(np.eye(2, dtype=int), ring(3).support)), False, True, True),
+        (dense(5, 5), False, True, True),
+        (diverse(20, 5, random_state=0), True, True, True),  # too many orderings to exclude it
+        (EXAMPLE_5, False, True, True),
     ],
 )
-def test_the_triangular_alternative_is_named_where_it_is_as_sparse(structure, sparser):
-    certificate = certify(structure)
-    assert certificate.sparser_than_triangular is sparser
-    for texts in [certificate.reasons, [a for c in certificate.certificates[:3] for a in c.assumes]]:
-        assert any("faithfulness" in text for text in texts) is not sparser
+def test_faithfulness_is_named_unless_no_other_model_is_as_sparse(
+    structure, sparser, faithful, faithful_if_independent
+):
+    for independent, named in [(False, faithful), (True, faithful_if_independent)]:
+        certificate = certify(structure, independent_latents=independent)
+        assert certificate.sparser_than_triangular is sparser
+        for texts in [certificate.reasons, [a for c in certificate.certificates[:3] for a in c.assumes]]:
+            assert any("faithfulness" in text for text in texts) is named
 
 
 def test_reasons_name_latents_and_children():

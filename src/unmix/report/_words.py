@@ -89,15 +89,12 @@ def _counts(n: int, alone: int, conditional: int) -> str:
 
 def triangular_warning(certificate: Any) -> str:
     """Say that the structure is too dense for sparsity to single it out."""
-    from ..structure import triangular_edges
-
-    structure = certificate.structure
-    if structure.n_observed < structure.n_latents:
+    structure, bound = certificate.structure, certificate.alternative.edges
+    if bound is None:
         return "There are fewer observed variables than latents, so sparsity can’t single out the truth."
-    bound = triangular_edges(*structure.shape)
     return (
         f"The structure has {structure.n_edges} dependencies. A triangular (Knothe–Rosenblatt) model "
-        f"explains any data of this shape with at most {bound}, whatever the truth is. Sparsity can’t prefer "
+        f"explains such data with at most {bound}, whatever the truth is. Sparsity can’t prefer "
         "one over the other, so a good score here can’t be taken as identification."
     )
 

@@ -13,12 +13,14 @@ from ._certify import StructureCertificate, certify
 from ._theorems import assumptions
 
 _PARTS = ("intersection", "union", "symmetric_difference", "only_a", "only_b")
-_SETS = ("a", "b", "latents_a", "latents_b", *_PARTS)
+_SETS = ("a", "b", "latents_a", "latents_b", "neither", *_PARTS)
 
 
 @dataclass(frozen=True)
 class Between:
     """The latents behind two sets A, B of observed variables, and which parts are separated; see `between`.
+
+    Truthy iff every guarantee holds.
 
     Attributes
     ----------
@@ -27,6 +29,8 @@ class Between:
     latents_a, latents_b : frozenset of int
         I_A and I_B, the latents that move them.
     intersection, union, only_a, only_b, symmetric_difference : frozenset of int
+    neither : frozenset of int
+        Latents that move neither set.
     guarantees : tuple of Certificate
         Cases (i) to (iii) of Definition 5, and the parts of Proposition 1.
     """
@@ -35,6 +39,7 @@ class Between:
     b: frozenset[int]
     latents_a: frozenset[int]
     latents_b: frozenset[int]
+    neither: frozenset[int]
     guarantees: tuple[Certificate, ...]
 
     @property
@@ -62,6 +67,45 @@ class Between:
         """What moves one set and not the other."""
         return self.latents_a ^ self.latents_b
 
+    @property
+    def atomic_regions(self) -> dict[str, frozenset[int]]:
+        """The non-empty regions of the Venn diagram of I_A and I_B, as set expressions."""
+        regions = {
+            "A & B": self.intersection,
+            "A - B": self.only_a,
+            "B - A": self.only_b,
+            "~(A | B)": self.neither,
+        }
+        return {expression: latents for expression, latents in regions.items() if latents}
+
+    def __bool__(self) -> bool:
+        return all(self.guarantees)
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """The guarantees."""
+        return self.guarantees
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What is left mixed, guarantee by guarantee."""
+        return tuple(guarantee.verdict for guarantee in self.guarantees if not guarantee)
+
+    @property
+    def identifies(self) -> str:
+        """One sentence: what of the two sets is identified, up to what."""
+        always = "I_A, I_B, what they share and their union are identified as blocks"
+        if self:
+            return f"{always}, and so is what each has alone."
+        return f"{always}; what one has alone may be mixed with what both share."
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What would have to hold for more."""
+        if self:
+            return ()
+        return ("independent latents, and no two of them with the same children, in what one set has alone",)
+
     def __str__(self) -> str:
         parts = {"shared": self.intersection, "only A": self.only_a, "only B": self.only_b}
         head = f"A = {{{names(self.a, 'x')}}}, B = {{{names(self.b, 'x')}}}."
@@ -72,7 +116,14 @@ class Between:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         plain = {name: sorted(getattr(self, name)) for name in _SETS}
-        return plain | {"guarantees": [guarantee.to_dict() for guarantee in self.guarantees]}
+        regions = {expression: sorted(latents) for expression, latents in self.atomic_regions.items()}
+        return plain | {
+            "atomic_regions": regions,
+            "identifies": self.identifies,
+            "missing": list(self.missing),
+            "reasons": list(self.reasons),
+            "guarantees": [guarantee.to_dict() for guarantee in self.guarantees],
+        }
 
 
 def between(
@@ -81,6 +132,7 @@ def between(
     b: Iterable[SupportsIndex],
     *,
     independent_latents: bool = False,
+    groups: Iterable[Iterable[SupportsIndex]] | None = None,
 ) -> Between:
     """Say what two sets of observed variables share and do not share, and which of these parts are separated.
 
@@ -91,6 +143,8 @@ def between(
         Observed variables, at least one each: two views, two regions of an image, two modalities.
     independent_latents : bool
         Take latents to be mutually independent, in truth and in the estimated model.
+    groups : iterable of iterables of int, optional
+        A partition of the observed variables into groups that count as one; `a` and `b` then number groups.
 
     Returns
     -------
@@ -109,7 +163,8 @@ def between(
     ----------
     Zheng et al. (2026), Diverse dictionary learning, Definition 5 and Proposition 1, arXiv:2604.17568.
     """
-    certificate = certify(structure, independent_latents=independent_latents)
+    certificate = certify(structure, independent_latents=independent_latents, groups=groups)
+    structure = certificate.structure
     a, b = _members(a, "a"), _members(b, "b")
     i_a, i_b = structure.latents(a), structure.latents(b)
     shared, differing, only_a, only_b = i_a & i_b, i_a ^ i_b, i_a - i_b, i_b - i_a
@@ -124,7 +179,8 @@ def between(
         ("what is only in B from the estimate of A (Proposition 1, individual-centric)", only_b, i_a),
     )  # the shared-centric part of Proposition 1 is Definition 5 (i)
     guarantees = tuple(_separation(certificate, *claim) for claim in claims)
-    return Between(a, b, i_a, i_b, guarantees)
+    neither = frozenset(range(structure.n_latents)) - i_a - i_b
+    return Between(a, b, i_a, i_b, neither, guarantees)
 
 
 def _separation(

@@ -1,17 +1,21 @@
 """What a dependency structure identifies, latent by latent."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
-from unmix.structure import Structure, triangular_edges
+from unmix.structure import Structure
 
 from ._certificate import Certificate, names
 from ._diversity import clauses_met, witness
 from ._theorems import certificates
-from ._wording import latent_reasons, notes, summary
+from ._triangular import TriangularAlternative, triangular_alternative
+from ._wording import identified, latent_reasons, notes, summary, wanted
+
+Groups = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,6 +27,7 @@ class StructureCertificate:
     Attributes
     ----------
     structure : Structure
+        Of groups, where groups of observed variables were given.
     independent_latents : bool
         Whether latents were taken to be independent, in truth and in the estimated model.
     blocks : tuple of frozenset of int
@@ -36,9 +41,11 @@ class StructureCertificate:
     clauses : tuple of frozenset of int
         For each latent, the clauses (1, 2, 3) of sufficient diversity that it meets.
     levels : tuple of str
-        For each latent "element" (identified alone), "element if independent" or "block".
-    sparser_than_triangular : bool
-        Whether the structure has fewer edges than the triangular model that fits any data.
+        For each latent "element" (identified alone), "element if independent" or "block". A "block" that is
+        identified not at all is also in `unidentified`.
+    numbers : Structure
+        The structure before grouping.
+    groups : tuple of tuples of int, or None
     """
 
     structure: Structure
@@ -48,7 +55,8 @@ class StructureCertificate:
     separated_in_paper: np.ndarray
     clauses: tuple[frozenset[int], ...]
     levels: tuple[str, ...]
-    sparser_than_triangular: bool
+    numbers: Structure
+    groups: Groups | None = None
 
     def __bool__(self) -> bool:
         return set(self.levels) == {"element"}
@@ -57,6 +65,28 @@ class StructureCertificate:
         return summary(self)
 
     __repr__ = __str__
+
+    @cached_property
+    def unidentified(self) -> frozenset[int]:
+        """Latents of which nothing is known: part of a block, and free to depend on every estimate."""
+        nothing = self.may_depend.all(1) & (np.array(self.levels) == "block")
+        return frozenset(np.flatnonzero(nothing).tolist())
+
+    @cached_property
+    def alternative(self) -> TriangularAlternative:
+        """Models of another kind that fit such data, and whether they are as sparse."""
+        return triangular_alternative(
+            self.numbers, independent_latents=self.independent_latents, groups=self.groups
+        )
+
+    @property
+    def sparser_than_triangular(self) -> bool:
+        """Whether the structure has fewer edges than any triangular model with other latents.
+
+        Where models were not counted over all orderings, than the bound that holds for all of them.
+        """
+        edges, exact = self.alternative.edges, self.alternative.exact
+        return exact if edges is None else self.structure.n_edges < edges
 
     @cached_property
     def witnesses(self) -> tuple[dict[int, frozenset[int]], ...]:
@@ -76,6 +106,16 @@ class StructureCertificate:
         """The theorems that speak about this structure, each with what it assumes."""
         return certificates(self)
 
+    @cached_property
+    def identifies(self) -> str:
+        """One sentence: what is identified, up to what."""
+        return identified(self)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """What would have to hold for more."""
+        return wanted(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return {
@@ -87,13 +127,23 @@ class StructureCertificate:
             "clauses": [sorted(met) for met in self.clauses],
             "witnesses": [{str(c): sorted(a) for c, a in found.items()} for found in self.witnesses],
             "levels": list(self.levels),
+            "unidentified": sorted(self.unidentified),
+            "groups": None if self.groups is None else [list(group) for group in self.groups],
             "sparser_than_triangular": self.sparser_than_triangular,
+            "triangular": self.alternative.to_dict(),
+            "identifies": self.identifies,
+            "missing": list(self.missing),
             "reasons": list(self.reasons),
             "certificates": [certificate.to_dict() for certificate in self.certificates],
         }
 
 
-def certify(structure: Structure, *, independent_latents: bool = False) -> StructureCertificate:
+def certify(
+    structure: Structure,
+    *,
+    independent_latents: bool = False,
+    groups: Iterable[Iterable[SupportsIndex]] | None = None,
+) -> StructureCertificate:
     """Say which latents a dependency structure identifies, up to what, and by which argument.
 
     If the estimated model fits the data with a decoder at most as sparse as the truth, then z_i is a function
@@ -106,9 +156,12 @@ def certify(structure: Structure, *, independent_latents: bool = False) -> Struc
     ----------
     structure : Structure
         Of the truth or, since the structure is itself identified up to relabelling, of a fitted decoder.
-        Every latent must have a child. Use `Structure.group` when several observed variables count as one.
+        Every latent must have a child.
     independent_latents : bool
         Take latents to be mutually independent, in truth and in the estimated model.
+    groups : iterable of iterables of int, optional
+        A partition of the observed variables; each group (a patch, a view, a modality) counts as one. The
+        answer is that of `structure.group(groups)`, and observed variables are then groups.
 
     Returns
     -------
@@ -124,13 +177,17 @@ def certify(structure: Structure, *, independent_latents: bool = False) -> Struc
            [0, 1]])
     >>> certify(certificate.structure, independent_latents=True).levels
     ('element', 'element')
+    >>> certify(certificate.structure, groups=[[0, 1], [2]]).levels
+    ('element if independent', 'element')
 
     References
     ----------
     Zheng et al. (2026), Diverse dictionary learning, Theorems 1 to 3, Definition 5, Assumption 2,
     arXiv:2604.17568.
     """
-    _check_children(structure)
+    check_children(structure)
+    parts = None if groups is None else tuple(tuple(int(row) for row in group) for group in groups)
+    numbers, structure = structure, structure if parts is None else structure.group(parts)
     contained = structure.contained()
     same = contained & contained.T
     unique = same.sum(1) == 1
@@ -143,7 +200,8 @@ def certify(structure: Structure, *, independent_latents: bool = False) -> Struc
         separated_in_paper=_read_only(~same),  # Definition 5 over all A, B: some case applies iff C_i != C_j
         clauses=tuple(frozenset((np.flatnonzero(met) + 1).tolist()) for met in clauses_met(structure)),
         levels=_levels(may_depend, unique),
-        sparser_than_triangular=_sparser(structure),
+        numbers=numbers,
+        groups=parts,
     )
 
 
@@ -163,13 +221,8 @@ def _blocks(same: np.ndarray) -> tuple[frozenset[int], ...]:
     return tuple(frozenset(np.flatnonzero(same[j]).tolist()) for j in np.unique(first))
 
 
-def _sparser(structure: Structure) -> bool:
-    """With fewer variables than latents each must be a group of unknown size: then nothing can be claimed."""
-    x, n = structure.shape
-    return x >= n and structure.n_edges < triangular_edges(x, n)
-
-
-def _check_children(structure: Structure) -> None:
+def check_children(structure: Structure) -> None:
+    """Refuse a structure with a latent that moves nothing."""
     childless = np.flatnonzero(~structure.support.any(0))
     if len(childless):
         raise ValueError(

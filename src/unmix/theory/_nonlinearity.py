@@ -25,6 +25,23 @@ class Nonlinearity(Certificate):
     ranks: tuple[int, ...] = ()
     margins: tuple[float, ...] = ()
 
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """Itself, as the certifiers of several conditions have it."""
+        return (self,)
+
+    @property
+    def identifies(self) -> str:
+        """One sentence: what the condition is good for."""
+        if self.holds:
+            return "The mixing bends enough for the conclusions from its structure to apply."
+        return "Nothing: conclusions from the structure do not apply to a mixing that bends too little."
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What would have to hold."""
+        return () if self.holds else ("gradients of each observed variable that span all of its parents",)
+
 
 def nonlinearity(jacobians: ArrayLike, structure: Structure, *, tolerance: float = 1e-3) -> Nonlinearity:
     """Check that the gradient of each observed variable spans all of its parents as z varies.

@@ -5,19 +5,17 @@ from typing import Any
 import numpy as np
 
 from ._certificate import Certificate, names
+from ._triangular import FAITHFUL
 
 NONLINEAR = "sufficient nonlinearity of the mixing (Assumption 1)"
 POSITIVE = "a positive density of latents"
 SPARSE = "an estimate that fits and has at most as many edges as the truth"
-FAITHFUL = (
-    "faithfulness: the triangular models that fit as sparsely are excluded by Assumption 1, second half"
-)
 INDEPENDENT = "independent latents, in truth and in the estimated model"
 
 
 def assumptions(certificate: Any) -> tuple[str, ...]:
-    """Return what every conclusion from sparsity rests on, faithfulness included where it carries weight."""
-    faithful = () if certificate.sparser_than_triangular else (FAITHFUL,)
+    """Return what every conclusion from sparsity rests on, faithfulness unless sparsity does its work."""
+    faithful = () if certificate.alternative else (FAITHFUL,)
     independent = (INDEPENDENT,) if certificate.independent_latents else ()
     return (NONLINEAR, POSITIVE, SPARSE, *faithful, *independent)
 
@@ -46,12 +44,12 @@ def certificates(certificate: Any) -> tuple[Certificate, ...]:
 def _symmetric_difference(certificate: Any) -> Certificate:
     """Case (ii) does not follow for strictly nested children unless the smaller one is known alone."""
     broken = np.argwhere(certificate.separated_in_paper & certificate.may_depend).tolist()
-    reason = _mixing(certificate, *broken[0]) if broken else "no latent is left below another"
+    reason = mixing(certificate, *broken[0]) if broken else "no latent is left below another"
     theorem = "DDL Theorem 1, case (ii) (symmetric differences are separated from intersections)"
     return Certificate(theorem, not broken, assumptions(certificate), (reason,))
 
 
-def _mixing(certificate: Any, i: int, j: int) -> str:
+def mixing(certificate: Any, i: int, j: int) -> str:
     """Name a change of latents that mixes z_j into z_i and changes neither the data nor the structure."""
     nested = f"the children of z{i} are part of those of z{j}"
     if certificate.independent_latents:
