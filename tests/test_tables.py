@@ -1,10 +1,16 @@
 """Tables survive a round trip in every format, and every broken file gets a clear error."""
 
+import json
+import pickle
+import struct
+
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from safetensors.numpy import save_file
 
 from unmix import _tables
 
@@ -169,3 +175,67 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
         _tables.write(path, np.array([[object()]], dtype=object))
     np.testing.assert_array_equal(_tables.read(path).values, np.ones((2, 2)))
     assert [entry.name for entry in tmp_path.iterdir()] == ["t.npy"]
+
+
+def raw_safetensors(header, data):
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def one_tensor(dtype, shape, size):
+    return raw_safetensors({"z": {"dtype": dtype, "shape": shape, "data_offsets": [0, size]}}, bytes(size))
+
+
+def test_safetensors_pick_by_key_then_by_preference_then_ask(tmp_path):
+    path, values = tmp_path / "t.safetensors", np.arange(6, dtype=np.float32).reshape(3, 2)
+    save_file({"z": values, "w": np.ones((2, 3))}, path)
+    np.testing.assert_array_equal(_tables.read(path, keys=("x", "z")).values, values)
+    assert _tables.read(path, keys=("z",)).values.dtype == np.float32
+    assert _tables.read(f"{path}:w").values.shape == (2, 3)
+    with pytest.raises(ValueError, match=r"it holds w, z. Pick one as `t.safetensors:name`"):
+        _tables.read(path)
+    with pytest.raises(ValueError, match="must hold an array 'q'"):
+        _tables.read(f"{path}:q")
+
+
+@given(values=arrays(np.uint16, (3, 2), elements=st.integers(0, 0x7F7F)))
+def test_bfloat16_is_read_exactly(values, tmp_path_factory):
+    path = tmp_path_factory.mktemp("t") / "t.safetensors"
+    header = {"z": {"dtype": "BF16", "shape": [3, 2], "data_offsets": [0, 12]}}
+    path.write_bytes(raw_safetensors(header, values.astype("<u2").tobytes()))
+    expected = torch.from_numpy(values.astype(np.int16)).view(torch.bfloat16).float().numpy()
+    np.testing.assert_array_equal(_tables.read(path).values, expected)
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.01, 0.1, 0.5, 0.98])
+def test_truncated_safetensors(kept, tmp_path):
+    save_file({"x": np.random.default_rng(0).normal(size=(50, 3))}, tmp_path / "t.safetensors")
+    whole = (tmp_path / "t.safetensors").read_bytes()
+    (tmp_path / "t.safetensors").write_bytes(whole[: int(kept * len(whole))])
+    with pytest.raises(ValueError, match="must be a whole safetensors file"):
+        _tables.read(tmp_path / "t.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\xff" * 100, "must be a whole"),
+        (struct.pack("<Q", 2) + b"{}", "it holds none"),
+        (struct.pack("<Q", 9) + b"not json!", "must be a whole"),
+        (one_tensor("F32", [10**6, 10**6], 24), "must be a whole"),
+        (one_tensor("F32", [-1, 2], 24), "must be a whole"),
+        (one_tensor("F8_E4M3", [2, 3], 6), "types that numpy knows"),
+        (one_tensor("F32", [6], 24), r"shape \(6,\)"),
+        (pickle.dumps({"z": [1.0]}), "must be a whole"),
+    ],
+    ids=["noise", "empty", "no json", "bomb", "negative", "float8", "vector", "pickle"],
+)
+def test_hostile_safetensors(content, message, tmp_path):
+    (tmp_path / "t.safetensors").write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        _tables.read(tmp_path / "t.safetensors")
+
+
+def test_safetensors_are_read_and_not_written(tmp_path):
+    with pytest.raises(ValueError, match="`--out` must end in"):
+        _tables.write(tmp_path / "t.safetensors", np.ones((2, 2)))

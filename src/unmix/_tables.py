@@ -1,4 +1,5 @@
 """Tables in and out of files: CSV, NPY, NPZ and Parquet, with column names, never with pickle.
+Safetensors files are read, too.
 
 Everything is checked when it is read (two axes, numbers only, finite), so that the code behind it never
 meets a surprise; everything is written to a temporary name first and moved into place when complete.
@@ -16,8 +17,10 @@ import numpy as np
 
 from ._csv import read_csv
 from ._files import atomic_path, atomic_write
+from ._safetensors import keys_of, read_tensor
 
 SUFFIXES = (".csv", ".tsv", ".npy", ".npz", ".parquet")
+_READABLE = (*SUFFIXES, ".safetensors")
 _NAMES = "_names"  # in an NPZ file `x_names` holds the column names of `x`
 
 
@@ -34,9 +37,10 @@ def read(path: str | Path, *, keys: Sequence[str] = ("x",)) -> Table:
     Parameters
     ----------
     path : str or Path
-        A CSV, TSV, NPY, NPZ or Parquet file. `file.npz:key` picks one array of an NPZ file.
+        A CSV, TSV, NPY, NPZ, Parquet or safetensors file. `file.npz:key` picks one array of an NPZ or
+        safetensors file.
     keys : sequence of str
-        The arrays to look for, in this order, in an NPZ file that holds several.
+        The arrays to look for, in this order, in a file that holds several.
 
     Returns
     -------
@@ -58,14 +62,17 @@ def read(path: str | Path, *, keys: Sequence[str] = ("x",)) -> Table:
     """
     file, key = _split_key(str(path))
     suffix = file.suffix.lower()
-    if suffix not in SUFFIXES:
+    if suffix not in _READABLE:
         raise ValueError(
-            f"`{file.name}` must end in one of {', '.join(SUFFIXES)}. Convert or rename the file."
+            f"`{file.name}` must end in one of {', '.join(_READABLE)}. Convert or rename the file."
         )
     if not file.is_file():
         raise ValueError(f"`{file}` must be a file that exists. Check the path.")
     if suffix == ".npz":
         return _checked(*_read_npz(file, key, keys), source=str(path))
+    if suffix == ".safetensors":
+        name = _pick(keys_of(file), key, keys, str(file))
+        return _checked(read_tensor(file, name), None, source=str(path))
     reader = {".npy": _read_npy, ".parquet": _read_parquet}.get(suffix, read_csv)
     return _checked(*reader(file), source=str(path))
 
@@ -134,9 +141,12 @@ def _save(file: Path, save: Any) -> Path:
 
 
 def _split_key(path: str) -> tuple[Path, str | None]:
-    """Split `file.npz:key` into the file and the key; every other path stays whole."""
-    head, mark, key = path.rpartition(".npz:")
-    return (Path(head + ".npz"), key) if mark else (Path(path), None)
+    """Split `file.npz:key` or `file.safetensors:key` into file and key; every other path stays whole."""
+    for suffix in (".npz", ".safetensors"):
+        head, mark, key = path.rpartition(suffix + ":")
+        if mark:
+            return Path(head + suffix), key
+    return Path(path), None
 
 
 def _read_npy(file: Path) -> tuple[Any, None]:
@@ -170,7 +180,7 @@ def _npz(file: Path, use: Callable[[Mapping[str, Any]], Any]) -> Any:
 
 
 def _pick(stored: list[str], key: str | None, keys: Sequence[str], source: str) -> str:
-    """Choose one array of an NPZ file, or say which there are."""
+    """Choose one array of a file, or say which there are."""
     arrays = [name for name in stored if not name.endswith(_NAMES)]
     if key is not None and key not in arrays:
         raise ValueError(f"`{source}` must hold an array {key!r}, it holds {', '.join(arrays) or 'none'}.")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ._align_words import meaning
+from ._align_words import agreement, meaning
 
 _COLUMNS = ("map", "error", "median", "worst", "R2")
 
@@ -70,6 +70,13 @@ class Alignment:
     notes: tuple[str, ...] = ()
 
     @property
+    def agreement(self) -> str:
+        """Up to what the runs agree: "permutation", "rotation, removed by ICA", "linear map, removed by
+        ICA", "rotation", "linear map", "partial" or "none".
+        """
+        return agreement(self)
+
+    @property
     def meaning(self) -> str:
         """One sentence on what the numbers say."""
         return meaning(self)
@@ -79,7 +86,8 @@ class Alignment:
         plain = {name: value for name, value in vars(self).items() if name != "errors"}
         plain |= {name: list(plain[name]) for name in ("shape1", "shape2", "notes")}
         plain["efficiency"] = None if np.isnan(self.efficiency) else self.efficiency
-        return plain | {"errors": {k: e.to_dict() for k, e in self.errors.items()}, "meaning": self.meaning}
+        words = {"agreement": self.agreement, "meaning": self.meaning}
+        return plain | {"errors": {k: e.to_dict() for k, e in self.errors.items()}} | words
 
     def __str__(self) -> str:
         rows = [_COLUMNS, *self._rows()]

@@ -6,22 +6,27 @@ CLOSE = 0.2  # a map is close when it leaves at most a fifth of the deviation fr
 FAR = 0.9
 
 
-def meaning(found: Any) -> str:
-    """Name the smallest family of maps that brings the runs close, with the numbers that say so."""
-    left = {name: max(0.0, 1 - error.r2) ** 0.5 for name, error in found.errors.items()}  # root mean squares
-    close = {name: share <= CLOSE for name, share in left.items()}
-    said = {name: f"{share:.0%}" for name, share in left.items()}
+def agreement(found: Any) -> str:
+    """Name the smallest family of maps that brings the runs close: a key of `_SENTENCES`."""
+    close = {name: share <= CLOSE for name, share in _left(found).items()}
     if found.linear >= FAR * min(found.mean, found.shuffled):
-        text = _NONE
-    elif close["permutation"]:
-        text = _PERMUTATION
-    elif close["ica"]:
-        text = _ICA_RIGID if close["rigid"] else _ICA_LINEAR
-    elif close["rigid"] or close["linear"]:
-        text = _RIGID if close["rigid"] else _LINEAR
-    else:
-        text = _PARTLY
-    return text.format(**said)
+        return "none"
+    if close["permutation"]:
+        return "permutation"
+    if close["ica"]:
+        return "rotation, removed by ICA" if close["rigid"] else "linear map, removed by ICA"
+    return "rotation" if close["rigid"] else "linear map" if close["linear"] else "partial"
+
+
+def meaning(found: Any) -> str:
+    """Say what agrees, with the numbers that say so."""
+    said = {name: f"{share:.0%}" for name, share in _left(found).items()}
+    return _SENTENCES[agreement(found)].format(**said)
+
+
+def _left(found: Any) -> dict[str, float]:
+    """Return the root mean square that each map leaves, over that of predicting the mean."""
+    return {name: max(0.0, 1 - error.r2) ** 0.5 for name, error in found.errors.items()}
 
 
 _NONE = (
@@ -53,3 +58,13 @@ _PARTLY = (
     "The runs agree in part: of the error of predicting the mean the best linear map leaves {linear}, the "
     "best rotation {rigid}, ICA on each alone {ica}, the best signed permutation {permutation}."
 )
+
+_SENTENCES = {
+    "none": _NONE,
+    "permutation": _PERMUTATION,
+    "rotation, removed by ICA": _ICA_RIGID,
+    "linear map, removed by ICA": _ICA_LINEAR,
+    "rotation": _RIGID,
+    "linear map": _LINEAR,
+    "partial": _PARTLY,
+}
