@@ -6,6 +6,7 @@ fastest for those networks: their Jacobian is a product of layers that shares th
 
 from ._activations import ACTIVATIONS, Activation
 from ._directional import first_directional, second_directional
+from ._hessian import hessian
 from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_columns
 from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segment_gap
 from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
@@ -23,6 +24,7 @@ __all__ = [
     "value_and_jvp_columns",
     "first_directional",
     "second_directional",
+    "hessian",
     "bilipschitz",
     "directional_bilipschitz",
     "BiLipschitz",

@@ -4,6 +4,7 @@ import numpy as np
 
 from ._derivatives import Partition
 
+_DRAWS = 16  # real eigenvalues of one member can be a conjugate pair of another
 _APART = 1e-3  # eigenvalues closer than this share of their spread are one: defective ones come out scattered
 
 
@@ -75,9 +76,10 @@ def _orthonormal(columns: np.ndarray, tolerance: float, floor: float) -> np.ndar
 def n_interaction_factors(derivatives: np.ndarray, tolerance: float) -> int:
     """Count the factors into which a tangent space splits under H_n, in whatever linear basis.
 
-    T = U + V splits all the forms H(u, v) = 0 at once iff a projection P commutes with each of them,
-    H P = P' H. All such matrices form a linear space; a generic member has one eigenvalue (or conjugate pair)
-    per factor.
+    T = U + V splits all the forms, H(u, v) = 0, iff a projection P has H P = P' H for each. Matrices X with
+    H X = X' H form a linear space, and the spectral projections of X belong to it too: distinct eigenvalues
+    (a conjugate pair counting as one) are factors. The largest number over several members is returned; where
+    the space holds multiples of the identity only, it is one for certain.
 
     Parameters
     ----------
@@ -93,8 +95,9 @@ def n_interaction_factors(derivatives: np.ndarray, tolerance: float) -> int:
     _, singular, axes = np.linalg.svd(equations.reshape(-1, d * d))
     singular = np.pad(singular, (0, d * d - len(singular)))
     free = axes[singular <= tolerance * max(singular[0], np.finfo(float).tiny)]
-    generic = np.cos(1 + np.arange(len(free))) @ free  # any coefficients do, so these
-    return _n_clusters(np.linalg.eigvals(generic.reshape(d, d)))
+    draws = np.cos(np.outer(np.arange(1, 1 + _DRAWS), np.arange(1, 1 + len(free))))  # any numbers would do
+    members = (draws @ free).reshape(-1, d, d)
+    return max(_n_clusters(eigenvalues) for eigenvalues in np.linalg.eigvals(members))
 
 
 def _n_clusters(eigenvalues: np.ndarray) -> int:

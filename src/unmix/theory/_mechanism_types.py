@@ -34,7 +34,7 @@ class Mechanism(Certificate):
     unit : str
         "decades" or "rows".
     points : float
-        Share of the sampled points at which the type holds.
+        Share of the sampled points at which the type holds (S: is known to hold).
     """
 
     kind: str = "D"
@@ -85,10 +85,9 @@ def sparse(samples: Samples, slots: Partition, generic: bool, search: int) -> tu
     if not gap.decided and generic:
         gap = bounded(samples, slots, generic=True)
     assumes = ("entries in general position",) if gap and gap.method.endswith("generic entries") else ()
-    kept = gap.lower if gap.decided and gap else gap.upper if gap.decided else gap.lower
-    margin = float(kept if kept is not None else 0)
-    holding = 1.0 if gap else 0.0
-    return Mechanism(_NAMES["S"], bool(gap), assumes, (_gap_words(gap),), "S", margin, "rows", holding), gap
+    margin = gap.upper if gap.decided and not gap else gap.lower
+    reasons = (_gap_words(gap),)
+    return Mechanism(_NAMES["S"], bool(gap), assumes, reasons, "S", margin, "rows", gap.share), gap
 
 
 def _gap_words(gap: SparsityGap) -> str:
@@ -112,11 +111,11 @@ def non_interacting(derivatives: np.ndarray, samples: Samples, slots: Partition)
         return _alone(kind, "decades")
     strength = interaction_strength(derivatives, jacobians, tolerance)
     crossed = np.where(crossing(slots, len(strength)), strength, 0)
-    a, b = np.unravel_index(crossed.argmax(), crossed.shape)
+    a, b = sorted(int(index) for index in np.unravel_index(crossed.argmax(), crossed.shape))
     reason = f"the largest cross derivative is {crossed.max():.2g} of the largest"
     if crossed.max() > tolerance:
         k, m = slot_of(slots, len(strength))[[a, b]]
-        reason = f"{names((int(a), int(b)))} of slots {k} and {m} interact; {reason}"
+        reason = f"{names((a, b))} of slots {k} and {m} interact; {reason}"
     elif not bends(derivatives, jacobians, tolerance):
         reason = f"vacuously: all derivatives of order {order} vanish (a linear or piecewise linear map)"
     return _by_decades(

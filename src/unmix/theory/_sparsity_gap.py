@@ -27,7 +27,9 @@ class SparsityGap:
     aligned : int or None
         The fewest rows that an aligned basis moves (rho+) at the point of the smallest gap, where searched.
     point : int
-        The sample at which the gap (or its lower bound) is smallest.
+        The sample at which the gap, or the bound that decides, is smallest.
+    share : float
+        Share of samples at which the gap is surely positive.
     """
 
     lower: int | None
@@ -36,6 +38,7 @@ class SparsityGap:
     method: str
     aligned: int | None = None
     point: int = 0
+    share: float = 1.0
 
     def __bool__(self) -> bool:
         return self.lower is None or self.lower > 0
@@ -87,7 +90,7 @@ def sparsity_gap(
     >>> gap.aligned, gap.lower, gap.upper, gap.exact
     (8, 1, 1, True)
     >>> sparsity_gap(shifted, 2, search=0)
-    SparsityGap(lower=0, upper=1, exact=False, method='bounds', aligned=None, point=0)
+    SparsityGap(lower=0, upper=1, exact=False, method='bounds', aligned=None, point=0, share=0.0)
 
     References
     ----------
@@ -120,9 +123,9 @@ def _views(jacobian: np.ndarray, slots: Partition) -> list[np.ndarray]:
 def searched(samples: Samples, slots: Partition) -> SparsityGap:
     """Find the exact gap at each point, and return the smallest."""
     found = [_exact(jacobian, slots, samples.tolerance) for jacobian in samples.jacobians]
-    point = int(np.argmin([gap for gap, _ in found]))
-    gap, aligned = found[point]
-    return SparsityGap(gap, gap, True, "search", aligned, point)
+    gaps = np.array([gap for gap, _ in found])
+    point, least = int(gaps.argmin()), int(gaps.min())
+    return SparsityGap(least, least, True, "search", found[point][1], point, float((gaps > 0).mean()))
 
 
 def _exact(jacobian: np.ndarray, slots: Partition, tolerance: float) -> tuple[int, int]:
@@ -164,9 +167,10 @@ def bounded(samples: Samples, slots: Partition, generic: bool = False) -> Sparsi
             private = _private(samples.scaled[same], pattern, slots, samples.tolerance)
             lower[same] = np.maximum(private, _generic(pattern, slots)) if generic else private
     lower = np.minimum(np.where(lower >= 0, lower, _trivial(samples.supports)), upper)
-    point, low, high = int(lower.argmin()), int(lower.min()), int(upper.min())
+    low, high = int(lower.min()), int(upper.min())
+    point = int((lower if high > 0 else upper).argmin())
     method = "bounds, generic entries" if generic else "bounds"
-    return SparsityGap(low, high, low == high, method, None, point)
+    return SparsityGap(low, high, low == high, method, None, point, float((lower > 0).mean()))
 
 
 def _exchange(pattern: np.ndarray, slots: Partition) -> int:
