@@ -1,0 +1,390 @@
+"""Independent component analysis for tables of any length."""
+
+import os
+import warnings
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from unmix.training import device
+
+from ._ica_cluster import DaskRows, dask_rows, is_dask
+from ._ica_reliability import Shape, labeller, stability
+from ._ica_solvers import Goal, Solution, fixed_point, polar, quasi_newton
+from ._ica_streams import Rows, array_rows, block_rows, file_rows
+from ._ica_sums import CONTRASTS
+from ._ica_white import Spread, White, Whitening, spread_of, white_rows, whitening_of
+
+_SOLVERS = {"parallel": fixed_point, "newton": quasi_newton}
+_CHOICES = {
+    "fun": tuple(CONTRASTS),
+    "algorithm": ("auto", *_SOLVERS),
+    "scale": ("unit", "mixing"),
+    "precision": ("float32", "float64"),
+}
+
+
+class Found(NamedTuple):
+    """The best rotation of several starts, and those of all starts on the rows they were run on."""
+
+    solution: Solution
+    rotations: list[Tensor]
+    few: White
+
+
+@final
+class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Linear independent component analysis, in passes over blocks of rows.
+
+    The components maximise non-Gaussianity over rotations of the whitened data. Each pass adds up the same
+    sums over blocks of rows, so that an array, a memory-mapped file and the workers of a cluster give the same
+    answer, and memory is bounded by a block.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components; by default as many as the data have directions that vary.
+    fun : {"logcosh", "exp", "cube"}
+        The contrast. "cube" is kurtosis, which outliers dominate.
+    algorithm : {"auto", "parallel", "newton"}
+        "parallel" is the fixed point iteration of FastICA; "newton" a quasi-Newton method over rotations, which
+        needs fewer passes where components are hard to tell apart. "auto" takes "newton", and "parallel"
+        without whitening.
+    whiten : bool
+        True drops directions of negligible variance (see `rtol`) and whitens the others. False turns the
+        centred data as they are, all dimensions kept; then results depend on the scale of the data, and a
+        warning says so where it is far from 1.
+    scale : {"unit", "mixing"}
+        Variance 1 for each component, or each component multiplied by the norm of its column of `mixing_`, so
+        that its range says how much of X it carries. Without whitening components keep the scale of X.
+    rtol : float
+        Share of the largest variance below which a direction counts as none. Use 1e-3 for codes of an
+        autoencoder with inactive latents.
+    tol : float
+        Largest entry of the gradient at which to stop.
+    max_iter : int
+        Passes over the data, at most.
+    n_restarts : int
+        Random starts. With two or more, `stability_` says how well each component is found again.
+    w_init : array of shape (n_components, n_components), optional
+        The first start.
+    chunk_size : int, optional
+        Rows in a block; by default as many as suit the device.
+    precision : {"float32", "float64"}
+        Of the products of rows. Sums over blocks, the covariance and rotations are always double. Single
+        precision is about twice as fast and reaches gradients of 1e-6; ask for double with a smaller `tol`.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        What centred data are multiplied by; ordered by non-Gaussianity, and up is where the longer tail is
+        (for symmetric components, where the largest loading is positive).
+    mixing_ : array of shape (n_features, n_components)
+    mean_ : array of shape (n_features,)
+    whitening_ : array of shape (n_components, n_features) or None
+    rank_ : int
+        Directions that vary.
+    nongaussianity_ : array of shape (n_components,)
+        a = E[g'(y)] - E[g(y) y]; zero for a Gaussian component, above zero for heavy tails (log cosh).
+    gaussian_ : array of bool
+        Components that can't be told from Gaussian ones. Those among themselves are arbitrary.
+    reliability_ : array of shape (n_components,) or None
+        Expected correlation with the component that endless data of the kind would give, by the asymptotic
+        theory; None without whitening.
+    curvature_ : array of shape (n_components, n_components) or None
+        Of the contrast in the plane of each pair; near 0 where both are Gaussian.
+    gamma_ : float or None
+        The smallest of them over pairs.
+    stability_ : array of shape (n_components,) or None
+        Mean absolute correlation with the best match in each other restart.
+    converged_ : array of bool
+        Components without a gradient above `tol`, pairs of Gaussian ones left aside.
+    gradients_ : tuple of float
+        Largest entry of the gradient at each pass over all rows.
+    n_samples_seen_, n_iter_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    `X` may also be the path of an NPY or Parquet file, or a Dask array or data frame, whose blocks are then
+    summed where they are. Large data are first solved on a sample of about 4 d^2 rows, then on all rows.
+
+    References
+    ----------
+    Hyvärinen (1999), Fast and robust fixed-point algorithms for independent component analysis.
+    Ablin, Cardoso, Gramfort (2018), Faster ICA under orthogonal constraint, arXiv:1711.10873.
+    Tichavský, Koldovský, Oja (2006), Performance analysis of the FastICA algorithm and Cramér-Rao bounds.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> sources = np.column_stack([rng.laplace(size=2000), rng.uniform(size=2000), rng.normal(size=2000)])
+    >>> model = FastICA(random_state=0).fit(sources @ rng.normal(size=(3, 3)))
+    >>> model.gaussian_
+    array([False, False,  True])
+    >>> model.reliability_.round(2)
+    array([1.  , 0.99, 0.99])
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        fun: str = "logcosh",
+        algorithm: str = "auto",
+        whiten: bool = True,
+        scale: str = "unit",
+        rtol: float = 1e-6,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        n_restarts: int = 1,
+        w_init: Any = None,
+        chunk_size: int | None = None,
+        precision: str = "float32",
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.fun = fun
+        self.algorithm = algorithm
+        self.whiten = whiten
+        self.scale = scale
+        self.rtol = rtol
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_restarts = n_restarts
+        self.w_init = w_init
+        self.chunk_size = chunk_size
+        self.precision = precision
+        self.device = device
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "FastICA":
+        """Find the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, or Dask array or data frame
+            A path names an NPY or a Parquet file. Files, memory-mapped arrays and Dask collections are read
+            block by block, once per pass.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        place = device(self.device)
+        rows = self._rows(X, place)
+        spread = spread_of(rows, place)
+        whitening = whitening_of(spread, self.n_components if self.whiten else None, self.rtol)
+        to = whitening.to if self.whiten else None
+        white = white_rows(rows, spread, to, getattr(torch, self.precision), place)
+        if not self.whiten:
+            _warn_of_scale(spread, whitening.rank)
+        found = self._search(white, len(whitening.to) if self.whiten else self.n_features_in_)
+        self._remember(found, spread, whitening)
+        self._warn_unless_converged()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the components of each sample, shape (n_samples, n_components).
+
+        Of a path the whole result is an array; of a Dask array it is a Dask array, not yet computed.
+        """
+        check_is_fitted(self)
+        if is_dask(X):
+            return dask_rows(X).mapped(self._project, len(self.components_))
+        if isinstance(X, str | os.PathLike):
+            return np.concatenate([self._project(block) for block in self._rows(X, None).blocks()])
+        return self._project(validate_data(self, _plain(X), dtype=[np.float64, np.float32], reset=False))
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Return the observations that components stand for, shape (n_samples, n_features)."""
+        check_is_fitted(self)
+        codes = check_array(_plain(X), dtype=[np.float64, np.float32], input_name="X")
+        if codes.shape[1] != len(self.components_):
+            raise ValueError(
+                f"`X` must have shape (n_samples, n_components={len(self.components_)}), got {codes.shape}."
+            )
+        return (codes @ self.mixing_.T + self.mean_).astype(codes.dtype, copy=False)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the share of the variance of X about the fitted mean that the components keep."""
+        check_is_fitted(self)
+        values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], reset=False)
+        left = values - self.inverse_transform(self.transform(values))
+        return float(1 - np.square(left).sum() / np.square(values - self.mean_).sum())
+
+    def save(self, path: Any) -> Path:
+        """Write the fitted model to one file, without pickle; `unmix.load` reads it."""
+        from ._storage import save
+
+        check_is_fitted(self)
+        return save(self, path)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def _rows(self, X: Any, place: torch.device | None) -> Rows | DaskRows:
+        """Open the data, and check what can be checked before they are read."""
+
+        def block(n_features: int) -> int:
+            return block_rows(n_features, place or torch.device("cpu"), self.chunk_size)
+
+        reset = place is not None
+        if is_dask(X):
+            rows: Rows | DaskRows = dask_rows(X)
+        elif isinstance(X, str | os.PathLike):
+            rows = file_rows(X, block)
+        elif isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind == "f":
+            rows = array_rows(X, block(X.shape[1]))
+        else:
+            values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
+            return array_rows(np.ascontiguousarray(values), block(values.shape[1]))
+        self._check_features(rows, reset)
+        return rows
+
+    def _check_features(self, rows: Rows | DaskRows, reset: bool) -> None:
+        """Take or compare the number and the names of columns, as scikit-learn does for arrays."""
+        if reset:
+            self.n_features_in_ = rows.n_features
+            vars(self).pop("feature_names_in_", None)
+            if rows.names is not None:
+                self.feature_names_in_ = np.array(rows.names, dtype=object)
+        if rows.n_features != self.n_features_in_:
+            raise ValueError(f"`X` must have {self.n_features_in_} features, got {rows.n_features}.")
+        names = getattr(self, "feature_names_in_", None)
+        if rows.names is not None and names is not None and list(names) != list(rows.names):
+            raise ValueError(f"`X` must have the feature names {list(names)}, got {list(rows.names)}.")
+
+    def _search(self, white: White, n: int) -> Found:
+        """Solve each start on a sample, where that saves time, and the best of them on all rows."""
+        few = white.sample(n)
+        sampled = few is not white
+        # on a sample it is enough to be as near as the sample can tell
+        tol = max(self.tol, 0.03 / few.n_samples**0.5) if sampled else self.tol
+        tries = [self._solve(few, start, tol) for start in self._starts(n, few)]
+        if len(tries) > 1:
+            tries.sort(key=lambda found: -few.shape(found.point.rotation, self.fun).objective)
+        best = self._solve(white, tries[0].point.rotation, self.tol) if sampled else tries[0]
+        return Found(best, [found.point.rotation for found in tries], few)
+
+    def _solve(self, white: White, start: Tensor, tol: float) -> Solution:
+        name = "newton" if self.algorithm == "auto" and self.whiten else self.algorithm
+        solver = _SOLVERS["parallel" if name == "auto" else name]
+        goal = Goal(tol, labeller(self.fun, white.n_samples))
+        return solver(white.moments(self.fun), start, goal, max_iter=self.max_iter)
+
+    def _starts(self, n: int, white: White) -> list[Tensor]:
+        rng = check_random_state(self.random_state)
+        drawn = [rng.normal(size=(n, n)) for _ in range(self.n_restarts)]
+        if self.w_init is not None:
+            drawn[0] = np.asarray(self.w_init, dtype=np.float64)
+            if drawn[0].shape != (n, n) or not np.isfinite(drawn[0]).all():
+                raise ValueError(f"`w_init` must be a finite array of shape {(n, n)}, got {drawn[0].shape}.")
+        return [polar(torch.from_numpy(matrix).to(white.prepare.place)) for matrix in drawn]
+
+    def _remember(self, found: Found, spread: Spread, whitening: Whitening) -> None:
+        """Bring the components in order, turn them the right way up, and keep what is known of them."""
+        solution, rotation = found.solution, found.solution.point.rotation.cpu().numpy()
+        white = self.whiten
+        components, mixing = (
+            (rotation @ whitening.to, whitening.back @ rotation.T) if white else (rotation, rotation.T)
+        )
+        shape = self._shape(found, spread)
+        order = np.argsort(-np.abs(shape.excess), kind="stable")
+        factor = _which_way_up(shape, mixing)
+        if self.scale == "mixing":
+            factor = factor * np.linalg.norm(mixing, axis=0)
+        self.components_, self.mixing_ = (components * factor[:, None])[order], (mixing / factor)[:, order]
+        self.mean_, self.n_samples_seen_, self.rank_ = spread.mean, spread.n_samples, whitening.rank
+        self.whitening_ = whitening.to if white else None
+        self.nongaussianity_, self.gaussian_ = shape.excess[order], shape.gaussian[order]
+        self._remember_planes(shape, order)
+        self.stability_ = stability(found.rotations)[order] if len(found.rotations) > 1 else None
+        self.converged_ = solution.settled.cpu().numpy()[order]
+        self.gradients_, self.n_iter_ = solution.gradients, len(solution.gradients)
+
+    def _shape(self, found: Found, spread: Spread) -> Shape:
+        """Look at the components on the sample; their non-Gaussianity is known from all rows already."""
+        point = found.solution.point
+        if self.whiten:
+            shape = found.few.shape(point.rotation, self.fun, spread.n_samples)
+            return shape._replace(excess=point.excess.cpu().numpy())
+        covariance = torch.from_numpy(spread.covariance).to(point.rotation)
+        size = ((point.rotation @ covariance) * point.rotation).sum(1).clamp_min(1e-300).sqrt()
+        return found.few.shape(point.rotation / size[:, None], self.fun, spread.n_samples)
+
+    def _remember_planes(self, shape: Shape, order: np.ndarray) -> None:
+        self.reliability_ = shape.reliability[order] if self.whiten else None
+        self.curvature_ = shape.curvature[np.ix_(order, order)] if self.whiten else None
+        pairs = ~np.eye(len(order), dtype=bool)
+        self.gamma_ = float(shape.curvature[pairs].min()) if self.whiten and len(order) > 1 else None
+
+    def _warn_unless_converged(self) -> None:
+        if not self.converged_.all():
+            warnings.warn(
+                f"{int((~self.converged_).sum())} of {len(self.converged_)} components did not settle in "
+                f"max_iter={self.max_iter} passes (gradient {self.gradients_[-1]:.1e}, tol={self.tol:g}). "
+                "Raise `max_iter` or `tol`.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _project(self, values: np.ndarray) -> np.ndarray:
+        kept = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
+        return ((values - self.mean_) @ self.components_.T).astype(kept, copy=False)
+
+    def _check_settings(self) -> None:
+        for name in ("n_components", "max_iter", "n_restarts", "chunk_size"):
+            value = getattr(self, name)
+            free = value is None and name in ("n_components", "chunk_size")
+            if not free and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):
+                raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")
+        for name in ("tol", "rtol"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < 1:
+                raise ValueError(f"`{name}` must be a number above 0 and below 1, got {value!r}.")
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(
+                    f"`{name}` must be one of {', '.join(choices)}, got {getattr(self, name)!r}."
+                )
+        if not isinstance(self.whiten, bool | np.bool_):
+            raise ValueError(f"`whiten` must be True or False, got {self.whiten!r}.")
+        if not self.whiten and self.algorithm == "newton":
+            raise ValueError('`algorithm` must be "parallel" without whitening, got "newton". Use "auto".')
+
+
+def _which_way_up(shape: Shape, mixing: np.ndarray) -> np.ndarray:
+    """Return signs that give each component its longer tail above, or its largest loading if it has none."""
+    largest = mixing[np.abs(mixing).argmax(0), np.arange(mixing.shape[1])]
+    skewed = np.abs(shape.skewness) > 3 * shape.skewness_error
+    return np.where(np.where(skewed, shape.skewness, largest) < 0, -1.0, 1.0)
+
+
+def _warn_of_scale(spread: Spread, rank: int) -> None:
+    scale = float(np.trace(spread.covariance)) / rank
+    if not 0.5 <= scale <= 2:
+        warnings.warn(
+            f"`X` has a mean variance of {scale:.3g} over the directions that vary. Without whitening FastICA "
+            "finds independent components only when it is near 1: scale X, or use whiten=True.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _plain(X: Any) -> Any:
+    return X.detach().cpu().numpy() if isinstance(X, Tensor) else X
