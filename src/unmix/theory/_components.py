@@ -16,7 +16,7 @@ from ._variability import may_depend
 
 _VERDICTS = ("reduced form", "genericity", "common basis", "standard basis", "support variability")
 _GENERIC, _STANDARD = 1, 3
-_CLEAR_RANK = 10.0
+_CLEAR_RANK = 3.0
 
 
 def certify_components(
@@ -154,13 +154,12 @@ def _sure(certificate: Certificate, share: float, confidence: float) -> Certific
 
 
 def _rank_note(mixture: Mixture) -> str:
-    margin = min(mixture.rank_margins)
+    margin, j = min(mixture.rank_margins), int(np.argmin(mixture.rank_margins))
     if margin >= _CLEAR_RANK:
-        return f"Ranks are clear: eigenvalues kept are over {_CLEAR_RANK:.0f} times those dropped everywhere."
-    j = int(np.argmin(mixture.rank_margins))
+        return f"Ranks are clear: no eigenvalue is within a factor {_CLEAR_RANK:.0f} of what counts as zero."
     return (
-        f"The rank of component {j} is not clear: its smallest eigenvalue kept is {margin:.2g} times the "
-        "largest dropped."
+        f"The rank of component {j} is not clear: an eigenvalue is within a factor {margin:.2g} of what counts "
+        "as zero."
     )
 
 

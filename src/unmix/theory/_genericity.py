@@ -194,6 +194,8 @@ def distances(mixture: Mixture, meeting: Meeting, point: np.ndarray) -> np.ndarr
 def witness(mixture: Mixture, meeting: Meeting) -> np.ndarray:
     """Return the point, among a few of the intersection, at which distances differ most clearly."""
     flat = meeting.flat
+    if not flat.basis.shape[1]:
+        return flat.point
     draws = np.random.default_rng(0).standard_normal((64, flat.basis.shape[1]))
     points = flat.point + np.vstack([0 * draws[:1], draws]) @ flat.basis.T
     smallest = [np.diff(np.sort(distances(mixture, meeting, point))).min() for point in points]

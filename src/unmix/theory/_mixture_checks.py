@@ -29,7 +29,7 @@ class Mixture:
     supports : tuple of Flat
         Z_j = mu_j + col(Sigma_j).
     rank_margins : tuple of float
-        For each component, the smallest eigenvalue kept over the largest dropped.
+        For each component, the factor by which the eigenvalue nearest to what counts as zero is off it.
     """
 
     weights: np.ndarray
@@ -90,19 +90,13 @@ def _with_supports(w: np.ndarray, mu: np.ndarray, sigma: np.ndarray, scale: np.n
     largest = values.max(1, keepdims=True)
     _check_semidefinite(values, largest)
     # rounding leaves eigenvalues of the size of eps times the largest of the whole mixture
-    kept = values > np.maximum(t * largest, 100 * _EPS * largest.max())
+    zero = np.maximum(t * largest, 100 * _EPS * largest.max())
+    kept = values > zero
     inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
     precisions = (vectors * inverse[:, None, :]) @ vectors.swapaxes(1, 2)
     supports = tuple(Flat(m, v[:, k]) for m, v, k in zip(mu, vectors, kept, strict=True))
-    margins = tuple(_rank_margin(v, k) for v, k in zip(values, kept, strict=True))
+    margins = tuple(np.exp(np.abs(np.log(np.maximum(values, _EPS * zero) / zero))).min(1).tolist())
     return Mixture(w, mu, sigma, scale, t, precisions, supports, margins)
-
-
-def _rank_margin(values: np.ndarray, kept: np.ndarray) -> float:
-    """Return the smallest eigenvalue kept over the largest dropped; rounding bounds it by 1 / eps."""
-    if kept.all() or not kept.any():
-        return 1 / _EPS
-    return float(values[kept].min() / max(values[~kept].max(), _EPS * values.max()))
 
 
 def _scale(w: np.ndarray, mu: np.ndarray, sigma: np.ndarray) -> np.ndarray:
