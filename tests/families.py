@@ -11,8 +11,8 @@ import pytest
 from sklearn.base import clone
 from torch import nn
 
-from unmix.data import sparse_mixing
-from unmix.estimators import Autoencoder, BetaVAE, DiverseDictionaryLearning
+from unmix.data import degenerate_mixture, sparse_mixing
+from unmix.estimators import Autoencoder, BetaVAE, DiverseDictionaryLearning, SparseBasis
 from unmix.metrics import mcc, r2
 from unmix.nn import mlp
 from unmix.penalties import (
@@ -33,12 +33,14 @@ from unmix.structure import (
     ring,
     triangular,
 )
-from unmix.theory import between, certify, nonlinearity
+from unmix.theory import between, certify, certify_decoder, nonlinearity, softmax_diversity
 
 # (z_true, z_hat) -> float, at most 1, blind to order, sign and scale of codes
 METRICS = (
     mcc,
     partial(mcc, method="spearman"),
+    partial(mcc, method="nonlinear"),
+    partial(mcc, held_out=True),
     r2,
     partial(r2, probe="kernel"),
 )
@@ -68,12 +70,22 @@ ESTIMATORS = (
     DiverseDictionaryLearning(max_iter=5, n_restarts=2, random_state=0),
 )
 
+# without networks: settings, arrays and flags are all there is
+TRANSFORMERS = (
+    SparseBasis(random_state=0),
+    SparseBasis(solver="ransac", random_state=0),
+    SparseBasis(solver="subspaces", random_state=0),
+    SparseBasis(solver="lagrangian", max_iter=2, random_state=0),
+)
+
 # structure -> a truthy or falsy certificate with `reasons`, `to_dict` and a readable `str`
 CONDITIONS = (
     certify,
     partial(certify, independent_latents=True),
     lambda structure: between(structure, [0], [1]).guarantees[0],
     lambda structure: nonlinearity(np.random.default_rng(0).normal(size=(50, *structure.shape)), structure),
+    lambda structure: certify_decoder(np.random.default_rng(0).normal(size=(20, *structure.shape))),
+    lambda structure: softmax_diversity(structure.support),
 )
 
 # (n_samples, random_state=...) -> LatentDataset
@@ -85,6 +97,20 @@ GENERATORS = (
     partial(sparse_mixing, n_latents=3, mixing="linear", latents="laplace"),
     partial(sparse_mixing, n_latents=3, latents="dependent", noise=0.1),
     partial(sparse_mixing, structure=Structure([[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 1]])),
+)
+
+# the same, for latents that are mixtures: neither centred nor scaled, with labels, masks and a world
+MIXTURES = (
+    degenerate_mixture,
+    partial(degenerate_mixture, profile="hard", n_latents=5),
+    partial(degenerate_mixture, profile="linear", delta=2.0, mask_size=0.75),
+    partial(degenerate_mixture, mask_size=1, theta=30.0, noise=0.1),
+    partial(degenerate_mixture, scm_noise="exponential", activation="smooth"),
+    partial(degenerate_mixture, scm_noise="gumbel", activation="sigmoid", n_layers=2),
+    partial(degenerate_mixture, components="equal", n_latents=4),
+    partial(degenerate_mixture, components="two bases"),
+    partial(degenerate_mixture, components="full"),
+    partial(degenerate_mixture, blocks=(1, 1, 1, 3, 4)),
 )
 
 # () -> Structure

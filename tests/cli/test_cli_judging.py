@@ -15,7 +15,7 @@ from unmix.structure import Structure
 from unmix.theory import certify
 
 MASK = Structure([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
-COMMANDS = ["demo", "simulate", "fit", "transform", "evaluate", "certify", "report"]
+COMMANDS = ["demo", "simulate", "fit", "transform", "evaluate", "certify", "compare", "report"]
 
 
 @pytest.fixture

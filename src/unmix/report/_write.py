@@ -68,7 +68,12 @@ def write(
             "`write` must be given a `model`, an `evaluation` or a `certificate`, got none of them."
         )
     context = page(model=model, data=data, evaluation=evaluation, certificate=certificate)
-    html = _TEMPLATES.get_template("report.html").render(
+    return render(path, "report.html", title=title, notes=notes, **context)
+
+
+def render(path: str | Path, template: str, *, title: str, notes: str, **context: Any) -> Path:
+    """Fill a template of this room, with the style and the versions that every page has, and write it."""
+    html = _TEMPLATES.get_template(template).render(
         title=title,
         notes=[part.strip() for part in notes.split("\n\n") if part.strip()],
         css=Markup(_TEMPLATES.get_template("style.css").render()),

@@ -1,0 +1,104 @@
+"""`unmix compare`: every format, the same numbers as the library, and every way to hold it wrong."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from unmix import _tables
+from unmix.metrics import align
+
+
+@pytest.fixture
+def runs(tmp_path):
+    rng = np.random.default_rng(0)
+    z = rng.laplace(size=(300, 3))
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    np.save(tmp_path / "run1.npy", z)
+    np.save(tmp_path / "run2.npy", z @ turn)
+    return tmp_path
+
+
+def test_the_document_holds_what_the_library_returns(runs, unmix_json):
+    document = unmix_json("compare", runs / "run1.npy", runs / "run2.npy")
+    found = align(np.load(runs / "run1.npy"), np.load(runs / "run2.npy")).to_dict()
+    assert {name: document[name] for name in found} == json.loads(json.dumps(found))
+    assert {"permutation", "rigid", "linear", "ica", "efficiency", "diameter"} <= document.keys()
+    assert document["rigid"] < 1e-12 < 0.05 < document["permutation"]
+    assert document["agreement"] == "rotation, removed by ICA"
+    assert document["certificate"]["holds"] is True
+
+
+def test_a_person_gets_a_table_a_sentence_and_a_page(runs, unmix):
+    result = unmix("compare", runs / "run1.npy", runs / "run2.npy", "--out", runs / "r.html")
+    assert result.code == 0 and result.err == ""
+    for words in ("permutation", "predict the mean", "ICA efficiency: 100%", "agree up to a rotation"):
+        assert words in result.out
+    assert f"Report: {runs / 'r.html'}" in result.out
+    assert "once ICA has removed a rotation" in (runs / "r.html").read_text()
+    assert "run1.npy" in (runs / "r.html").read_text()
+
+
+@pytest.mark.parametrize("suffix", ["npz", "csv", "parquet", "safetensors"])
+def test_every_format_gives_the_same_numbers(suffix, runs, unmix_json):
+    if suffix == "safetensors":
+        save_file({"z": np.load(runs / "run2.npy")}, runs / "run2.safetensors")
+    else:
+        _tables.write(runs / f"run2.{suffix}", np.load(runs / "run2.npy"), key="z_hat")
+    expected = unmix_json("compare", runs / "run1.npy", runs / "run2.npy")
+    document = unmix_json("compare", runs / "run1.npy", runs / f"run2.{suffix}")
+    assert document["permutation"] == pytest.approx(expected["permutation"], rel=1e-12)
+
+
+def test_options_reach_the_library(runs, unmix_json):
+    first, second = np.load(runs / "run1.npy"), np.load(runs / "run2.npy")
+    document = unmix_json(
+        "compare", runs / "run1.npy", runs / "run2.npy", "--held-out", "0.2", "--scale", "--seed", "3"
+    )
+    found = align(first, second, held_out=0.2, scale=True, random_state=3)
+    assert document["n_scored"] == 60 and document["permutation"] == found.permutation
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["{run1}", "{short}"], "as many rows"),
+        (["{run1}", "gone.npy"], "gone.npy"),
+        (["{run1}", "{broken}"], "whole safetensors file"),
+        (["{run1}", "{pickled}"], "without pickled objects"),
+        (["{run1}", "{constant}"], "`z2` must vary"),
+        (["{run1}", "{run2}", "--held-out", "1.5"], "`held_out` must be a share"),
+        (["{run1}", "{run2}", "--out", "r.txt"], "must end in .html"),
+        (["{run1}", "{run2}", "--out", "no/such/r.html"], "Make the folder first"),
+        (["{run1}"], "Missing argument"),
+    ],
+    ids=["rows", "gone", "truncated", "pickle", "constant", "share", "text", "folder", "missing"],
+)
+def test_bad_input_ends_with_two_and_one_line(line, words, runs, unmix, monkeypatch):
+    np.save(runs / "short.npy", np.ones((299, 3)))
+    np.save(runs / "constant.npy", np.ones((300, 3)))
+    np.save(runs / "pickled.npy", np.array([[{}]], dtype=object))
+    save_file({"z": np.ones((300, 3))}, runs / "broken.safetensors")
+    (runs / "broken.safetensors").write_bytes((runs / "broken.safetensors").read_bytes()[:500])
+    files = {path.stem: path for path in runs.iterdir()}
+    before = sorted(runs.iterdir())
+    monkeypatch.chdir(runs)
+    result = unmix("compare", *(part.format(**files) for part in line))
+    assert result.code == 2 and result.out == ""
+    assert result.err.startswith("unmix: error: ") and result.err.count("\n") == 1
+    assert words in result.err and "Traceback" not in result.err
+    assert sorted(runs.iterdir()) == before
+
+
+def test_comparing_needs_no_torch(runs):
+    code = (
+        "import sys; from unmix.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "finally: assert 'torch' not in sys.modules"
+    )
+    line = ["compare", str(runs / "run1.npy"), str(runs / "run2.npy"), "--json"]
+    done = subprocess.run([sys.executable, "-c", code, *line], check=True, capture_output=True, timeout=60)
+    assert json.loads(done.stdout)["agreement"].startswith("rotation")
