@@ -108,7 +108,7 @@ def test_every_public_name_has_its_place_in_the_api(room):
 
 
 def test_readme_lists_every_estimator_and_penalty():
-    for member in (*families.ESTIMATORS, *families.PENALTIES):
+    for member in (*families.ESTIMATORS, *families.TRANSFORMERS, *families.PENALTIES):
         assert f"`{families.label(member).partition('(')[0]}`" in README
 
 
@@ -116,13 +116,15 @@ def test_families_are_complete():
     tested = {families.label(member).partition("(")[0] for member in families.PENALTIES}
     not_penalties = {"check_penalty", "PenaltyReport", "jacobian_sparsity"}
     assert tested == set(unmix.penalties.__all__) - not_penalties
-    assert {type(member).__name__ for member in families.ESTIMATORS} == {
+    estimators = (*families.ESTIMATORS, *families.TRANSFORMERS)
+    assert {type(member).__name__ for member in estimators} == {
         name for name in unmix.estimators.__all__ if name not in ("LatentEstimator", "load")
     }
     assert {families.label(make).partition("(")[0] for make in families.STRUCTURES} == {
         name for name in unmix.structure.__all__ if name[0].islower() and name != "triangular_edges"
     }
-    assert {make.func.__name__ for make in families.GENERATORS} == {
+    generators = (*families.GENERATORS, *families.MIXTURES)
+    assert {families.label(make).partition("(")[0] for make in generators} == {
         name for name in unmix.data.__all__ if name[0].islower()
     }
 

@@ -21,7 +21,7 @@ _ROOMS = (
     "plots",
     "report",
 )
-_FROM_ESTIMATORS = ("Autoencoder", "BetaVAE", "DiverseDictionaryLearning", "load")
+_FROM_ESTIMATORS = ("Autoencoder", "BetaVAE", "DiverseDictionaryLearning", "FastICA", "SparseBasis", "load")
 
 __all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS]
 

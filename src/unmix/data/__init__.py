@@ -5,7 +5,18 @@ never import this room: a method that can't see ground truth can't leak it.
 """
 
 from ._dataset import LatentDataset
+from ._degenerate_mixture import DegenerateMixture, degenerate_mixture
+from ._gaussian_scm import LinearSCM
+from ._layered_mixing import LayeredMixing
 from ._mixing import SparseMixing
 from ._sparse_mixing import sparse_mixing
 
-__all__ = ["LatentDataset", "SparseMixing", "sparse_mixing"]
+__all__ = [
+    "DegenerateMixture",
+    "LatentDataset",
+    "LayeredMixing",
+    "LinearSCM",
+    "SparseMixing",
+    "degenerate_mixture",
+    "sparse_mixing",
+]

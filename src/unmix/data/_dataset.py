@@ -30,6 +30,16 @@ class LatentDataset:
         Law of the latents.
     description : str
         One sentence for a report.
+    labels : array of shape (n_samples,), optional
+        Mixture component of each sample, where the latents are a mixture.
+    masks : bool array of shape (n_mixture_components, n_latents), optional
+        Which latents vary within each component of the mixture.
+    unrotated : array of shape (n_samples, n_latents), optional
+        The latents before they were rotated out of their sparse basis.
+    graph : bool array of shape (n_latents, n_latents), optional
+        The causal graph of the latents; entry (j, i) is True where z_j causes z_i.
+    world : optional
+        What drew the samples; `world.sample(n_samples, random_state)` draws fresh ones.
     """
 
     x: np.ndarray
@@ -40,8 +50,13 @@ class LatentDataset:
     noise: float = 0.0
     latents: str = "normal"
     description: str = ""
+    labels: np.ndarray | None = None
+    masks: np.ndarray | None = None
+    unrotated: np.ndarray | None = None
+    graph: np.ndarray | None = None
+    world: Any = None
 
     def __post_init__(self) -> None:
-        for array in (self.x, self.z, self.u):
+        for array in (self.x, self.z, self.u, self.labels, self.masks, self.unrotated, self.graph):
             if array is not None:
                 array.setflags(write=False)

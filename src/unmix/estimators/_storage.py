@@ -22,24 +22,38 @@ from ._autoencoder import Autoencoder
 from ._base import LatentEstimator
 from ._beta_vae import BetaVAE
 from ._diverse_dictionary import DiverseDictionaryLearning
+from ._fast_ica import FastICA
 from ._objective import Objective
+from ._plain_storage import fitted_tensors, fitted_values, restore_fitted
 from ._settings import decode, storable
+from ._sparse_basis import SparseBasis
 
 FORMAT = "unmix-estimator-1"
 CLASSES: tuple[type[LatentEstimator], ...] = (Autoencoder, BetaVAE, DiverseDictionaryLearning)
+PLAIN: tuple[type, ...] = (FastICA, SparseBasis)  # without networks: settings and fitted attributes are all there is
 
 
-def save(estimator: LatentEstimator, path: str | os.PathLike[str]) -> Path:
+def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
     """Write a fitted estimator to one file, whole or not at all.
 
     Functions among the settings (network factories, penalties) are stored by name.
     """
-    tensors = _tensors(estimator)
+    plain = isinstance(estimator, PLAIN)
+    tensors = fitted_tensors(estimator) if plain else _tensors(estimator)
     header = {
         "format": FORMAT,
         "version": __version__,
         "class": type(estimator).__name__,
         "settings": {name: storable(name, value) for name, value in estimator.get_params(deep=False).items()},
+    } | ({"fitted": fitted_values(estimator)} if plain else _training(estimator))
+    text = json.dumps(header)
+    data = to_safetensors(tensors, {"unmix": text, "sha256": _digest(tensors, text)})
+    return atomic_write(Path(path), data)
+
+
+def _training(estimator: LatentEstimator) -> dict[str, Any]:
+    """Return what the training of networks left behind."""
+    return {
         "n_features_in": estimator.n_features_in_,
         "n_iter": estimator.n_iter_,
         "feature_names_in": _names(estimator),
@@ -47,9 +61,6 @@ def save(estimator: LatentEstimator, path: str | os.PathLike[str]) -> Path:
         "margin": None if estimator.structure_.margin is None else repr(estimator.structure_.margin),
         "history": estimator.history_.to_dict(),
     }
-    text = json.dumps(header)
-    data = to_safetensors(tensors, {"unmix": text, "sha256": _digest(tensors, text)})
-    return atomic_write(Path(path), data)
 
 
 def load(path: str | os.PathLike[str], *, trusted: Iterable[Callable[..., Any]] = ()) -> Any:
@@ -88,9 +99,11 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Callable[..., Any]] 
     return estimator
 
 
-def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[Any, ...]) -> LatentEstimator:
-    kind = {cls.__name__: cls for cls in CLASSES}[header["class"]]
+def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[Any, ...]) -> Any:
+    kind: Any = {cls.__name__: cls for cls in (*CLASSES, *PLAIN)}[header["class"]]
     estimator = kind(**{name: decode(value, trusted) for name, value in header["settings"].items()})
+    if kind in PLAIN:
+        return restore_fitted(estimator, header["fitted"], tensors)
     estimator.n_features_in_, estimator.n_iter_ = int(header["n_features_in"]), int(header["n_iter"])
     if header["feature_names_in"] is not None:
         estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
