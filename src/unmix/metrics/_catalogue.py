@@ -58,7 +58,7 @@ _INFOMEC = ("modularity", "explicitness", "compactness")
 MEASURES = {
     "mcc": _cheap(mcc, "pearson, matched"),
     "mcc.spearman": _cheap(partial(mcc, method="spearman"), "spearman, matched"),
-    "mcc.nonlinear": _medium(partial(mcc, method="nonlinear"), "spline, matched"),
+    "mcc.nonlinear": _medium(partial(mcc, method="nonlinear"), "broken line, matched"),
     "mcc.held_out": _cheap(partial(mcc, held_out=True), "pearson, matched on other rows"),
     "r2": _cheap(r2, "least squares"),
     "r2.kernel": _slowest(partial(r2, probe="kernel"), "kernel ridge"),

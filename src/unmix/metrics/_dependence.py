@@ -2,12 +2,11 @@
 
 import numpy as np
 from scipy.stats import norm, rankdata
-from sklearn.preprocessing import SplineTransformer
 
 from ._checks import unit_rows
 
 METHODS = ("pearson", "spearman", "nonlinear")
-_FOLDS, _KNOTS = 5, 5
+_FOLDS, _RIDGE = 5, 1e-8
 
 
 def dependence(
@@ -26,9 +25,7 @@ def dependence(
         raise ValueError(f"`method` must be one of {METHODS}, got {method!r}. Choose one of them.")
     a, b = np.ascontiguousarray(truth.T), np.ascontiguousarray(codes.T)
     if method == "nonlinear":
-        return _correlation_ratio(
-            _normal_scores(a, weights, within), _normal_scores(b, weights, within), weights
-        )
+        return _correlation_ratio(_positions(a, weights, within), _positions(b, weights, within), weights)
     prepared = [_unit(_by_group(rows, weights, within, method), weights, within) for rows in (a, b)]
     return np.clip(prepared[0] @ prepared[1].T, -1.0, 1.0)
 
@@ -89,34 +86,43 @@ def _weighted_positions(row: np.ndarray, share: np.ndarray) -> np.ndarray:
     return (np.cumsum(mass) - mass / 2)[level]
 
 
-def _normal_scores(rows: np.ndarray, weights: np.ndarray | None, within: np.ndarray | None) -> np.ndarray:
-    """Turn each row into normal scores, which any monotone map leaves alone up to sign."""
-    return norm.ppf(_positions(rows, weights, within))
+def _normal_scores(positions: np.ndarray) -> np.ndarray:
+    """Turn positions in a sample into the quantiles of a normal distribution."""
+    return norm.ppf(positions)
 
 
 def _correlation_ratio(truth: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return the root of the share of each factor that a smooth function of one code predicts.
+    """Return the root of the share of each factor that a function of one code predicts, from positions.
 
-    Splines are fitted on four fifths of the samples and scored on the rest, in turn, so that pure noise
+    The function is fitted on four fifths of the samples and scored on the rest, in turn, so that pure noise
     scores about zero; negative shares are cut off there.
     """
     n = truth.shape[1]
     share = np.full(n, 1 / n) if weights is None else weights
     fold = np.random.default_rng(0).permutation(n) % min(_FOLDS, n)
-    target = _weighted_unit_rows(truth, weights).T / np.sqrt(share)[:, None]
-    left = np.stack([share @ _residuals(code, target, share, fold) ** 2 for code in codes], axis=1)
+    target = _weighted_unit_rows(_normal_scores(truth), weights).T / np.sqrt(share)[:, None]
+    left = np.stack([_unexplained(code, target, share, fold) for code in codes], axis=1)
     varies = (np.ptp(truth, axis=1) > 0)[:, None] & (np.ptp(codes, axis=1) > 0)[None, :]
     return np.where(varies, np.sqrt(np.clip(1 - left, 0.0, 1.0)), 0.0)
 
 
-def _residuals(code: np.ndarray, target: np.ndarray, share: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """Predict every factor from one code, each fold from the others; shape (n, n_factors)."""
-    if np.ptp(code) == 0:
-        return target
-    basis = SplineTransformer(n_knots=_KNOTS, degree=3).fit_transform(code[:, None])
-    left = np.empty_like(target)
-    for k in range(fold.max() + 1):
-        seen, root = fold != k, np.sqrt(share[fold != k])[:, None]
-        weights = np.linalg.lstsq(basis[seen] * root, target[seen] * root, rcond=None)[0]
-        left[~seen] = target[~seen] - basis[~seen] @ weights
+def _unexplained(position: np.ndarray, target: np.ndarray, share: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """Return the share of each factor that one code leaves unexplained, each fold predicted by the others."""
+    basis = _basis(position)
+    folds = [fold == k for k in range(fold.max() + 1)]
+    sums = [(basis[rows].T * share[rows]) @ np.hstack([basis[rows], target[rows]]) for rows in folds]
+    total, width = sum(sums), basis.shape[1]
+    left = np.zeros(target.shape[1])
+    for rows, part in zip(folds, sums, strict=True):
+        seen = total - part
+        fitted = np.linalg.solve(seen[:, :width] + _RIDGE * np.eye(width), seen[:, width:])
+        left += share[rows] @ (target[rows] - basis[rows] @ fitted) ** 2
     return left
+
+
+def _basis(position: np.ndarray) -> np.ndarray:
+    """Return the normal score, which makes monotone maps linear, and a broken line with up to 40 bends."""
+    n_knots = int(np.clip(len(position) // 30, 2, 40))
+    knots = np.linspace(0.0, 1.0, n_knots + 1)
+    hats = np.clip(1 - np.abs(position[:, None] - knots) * n_knots, 0.0, None)
+    return np.hstack([_normal_scores(position)[:, None], hats])

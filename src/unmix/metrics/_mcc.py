@@ -56,8 +56,9 @@ def match_components(
     method : {"pearson", "spearman", "nonlinear"}
         Spearman's respects monotone transformations of each code, the indeterminacy that nonlinear
         identifiability leaves. "nonlinear" is the correlation ratio: the root of the share of a factor's
-        normal scores that a cubic spline in one code's normal scores predicts, cross-fitted over five folds;
-        it also respects invertible maps that are not monotone.
+        normal scores that a function of one code predicts (its normal score and a broken line over its
+        ranks, with n / 30 and at most 40 bends), cross-fitted over five folds. It respects monotone maps
+        and sees dependence that is not monotone, as of an angle that jumps.
     weights : array-like of shape (n_samples,), optional
         Weight of each sample, or a boolean mask. Samples of weight 0 are left out and may hold anything.
     within : array-like of shape (n_samples,), optional
