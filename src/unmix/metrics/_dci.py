@@ -98,7 +98,7 @@ def dci(
     References
     ----------
     Eastwood and Williams (2018), A framework for the quantitative evaluation of disentangled representations,
-    section 2, ICLR; Locatello et al. (2019), arXiv:1811.12359, appendix C, for gradient boosting.
+    ICLR; Locatello et al. (2019), appendix, arXiv:1811.12359, for gradient boosting.
     """
     truth, codes = paired(z_true, z_hat, n_least=6)
     if probe not in _PROBES:

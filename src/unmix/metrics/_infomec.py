@@ -122,8 +122,7 @@ def infomec(
 
     References
     ----------
-    Hsu, Dorrell, Whittington, Wu and Finn (2023), Disentanglement via latent quantization, section 4,
-    arXiv:2305.18378.
+    Hsu, Dorrell, Whittington, Wu and Finn (2023), Disentanglement via latent quantization, arXiv:2305.18378.
     """
     truth, codes = paired(z_true, z_hat)
     chosen = _chosen(preset, prune)

@@ -55,8 +55,7 @@ def irs(
 
     References
     ----------
-    Suter, Miladinović, Schölkopf and Bauer (2019), Robustly disentangled causal mechanisms, section 3.3 and
-    appendix, arXiv:1811.00007.
+    Suter, Miladinović, Schölkopf and Bauer (2019), Robustly disentangled causal mechanisms, arXiv:1811.00007.
     """
     truth, codes = paired(z_true, z_hat)
     if not 0 < quantile <= 1:

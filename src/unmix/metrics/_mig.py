@@ -52,14 +52,14 @@ def mig(
     References
     ----------
     Chen, Li, Grosse and Duvenaud (2018), Isolating sources of disentanglement in variational autoencoders,
-    equation (6), arXiv:1802.04942; Locatello et al. (2019), Challenging common assumptions in the
-    unsupervised learning of disentangled representations, appendix C, arXiv:1811.12359, for the histogram.
+    section 4.1, arXiv:1802.04942; Locatello et al. (2019), Challenging common assumptions in the unsupervised
+    learning of disentangled representations, appendix, arXiv:1811.12359, for the histogram.
     """
     truth, codes = paired(z_true, z_hat)
     n = n_bins(len(truth), bins)
     sources = all_labels(truth, kinds(truth, discrete), n)
     latents = all_labels(codes, kinds(codes, discrete_codes, "discrete_codes"), n)
-    return float(np.mean([_gap(s, latents) / entropy(s) for s in sources]))  # Eq. (6)
+    return float(np.mean([_gap(s, latents) / entropy(s) for s in sources]))  # MIG of section 4.1
 
 
 def information_matrix(sources: list[np.ndarray], latents: list[np.ndarray]) -> np.ndarray:
