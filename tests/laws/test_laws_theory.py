@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmix.structure import Structure
-from unmix.theory import between, certify
+from unmix.theory import between, certify, identify, stability, triangular_alternative
 
 
 @st.composite
@@ -82,3 +82,49 @@ def test_index_sets_their_intersections_and_unions_are_closed_upwards(structure,
     for block in [found.latents_a, found.latents_b, found.intersection, found.union]:
         outside = sorted(set(range(structure.n_latents)) - block)
         assert not may_depend[np.ix_(sorted(block), outside)].any()
+
+
+@given(structures(), st.randoms(), st.booleans())
+def test_new_variables_that_repeat_a_pattern_change_no_answer_about_sets(structure, random, independent):
+    extra = [random.randrange(structure.n_observed) for _ in range(2)]
+    repeated = Structure(np.vstack([structure.support, structure.support[extra]]))
+    a, b = ([random.randrange(structure.n_observed)] for _ in range(2))
+    for ask in (between, lambda s, a, b, **how: identify(s, "A - B", A=a, B=b, **how)):
+        before, after = (ask(s, a, b, independent_latents=independent) for s in (structure, repeated))
+        assert [bool(found) for found in before.certificates] == [bool(found) for found in after.certificates]
+        joined = ask(
+            repeated, [*a, *(structure.n_observed + k for k, row in enumerate(extra) if row in a)], b
+        )
+        assert bool(joined) == bool(ask(structure, a, b))
+
+
+@given(structures(), st.randoms(), st.booleans())
+def test_relabelling_leaves_the_triangular_alternative(structure, random, independent):
+    order = random.sample(range(structure.n_latents), structure.n_latents)
+    rows = random.sample(range(structure.n_observed), structure.n_observed)
+    moved = structure.permute(order).permute_rows(rows)
+    before, after = (triangular_alternative(s, independent_latents=independent) for s in (structure, moved))
+    assert (before.edges, before.copy_edges, before.exact) == (after.edges, after.copy_edges, after.exact)
+
+
+@given(structures(), st.randoms(), st.booleans())
+def test_a_region_and_its_verdict_follow_the_labels(structure, random, independent):
+    order = random.sample(range(structure.n_latents), structure.n_latents)
+    a, b = ([i for i in range(structure.n_observed) if random.random() < 0.5] or [0] for _ in range(2))
+    for expression in ("A & B", "A - B", "~A ^ B"):
+        before, after = (
+            identify(s, expression, A=a, B=b, independent_latents=independent)
+            for s in (structure, structure.permute(order))
+        )
+        assert {order[j] for j in after.latents} == before.latents and bool(after) == bool(before)
+
+
+@given(structures(), st.randoms(), st.booleans())
+def test_relabelled_copies_of_one_structure_are_perfectly_stable(structure, random, independent):
+    copies = [
+        structure.permute(random.sample(range(structure.n_latents), structure.n_latents)) for _ in range(3)
+    ]
+    found = stability([structure, *copies], reference=structure, independent_latents=independent)
+    certificate = certify(structure, independent_latents=independent)
+    assert np.array_equal(found.frequencies, structure.support) and found
+    assert np.array_equal(found.separated, ~certificate.may_depend) and set(found.support) == {1.0}

@@ -75,6 +75,18 @@ def test_paper_pairs_that_separate_each_region_of_example_5():
         assert all(certificate.may_depend[region, j] for j in expected.get("ii", ()))
 
 
+def test_atomic_regions_groups_and_the_whole():
+    found = between(EXAMPLE_5, [0], [1])
+    assert found.neither == {2}
+    assert found.atomic_regions == {"A & B": {3, 6}, "A - B": {0, 4}, "B - A": {1, 5}, "~(A | B)": {2}}
+    assert not found and found.certificates == found.guarantees and "may be mixed" in found.identifies
+    assert len(found.reasons) == 3 and "independent latents" in found.missing[0]
+    free = between(EXAMPLE_5, [0], [1], independent_latents=True)
+    assert free and free.missing == free.reasons == () and "what each has alone" in free.identifies
+    grouped = between(ring(4), [0], [1], groups=[[0, 1], [2, 3]])
+    assert (grouped.latents_a, grouped.latents_b) == ({0, 1, 2}, {0, 2, 3})
+
+
 def test_broken_guarantees_name_the_pairs():
     found = between(Structure([[1, 1, 0], [0, 1, 1]]), [0], [1])
     assert "z0 may depend on the estimate of z1" in str(found.guarantees[1])

@@ -219,6 +219,59 @@ def test_faithfulness_is_named_unless_no_other_model_is_as_sparse(
             assert any("faithfulness" in text for text in texts) is named
 
 
+def test_what_is_identified_and_what_is_missing():
+    structure = Structure([[1, 1, 0, 0], [0, 1, 1, 1], [0, 1, 1, 1], [0, 1, 0, 0]])
+    certificate = certify(structure)
+    assert certificate.identifies == (
+        "z1 is identified alone, up to order and an invertible function of each; z0, z2, z3 are identified up to "
+        "a mixing with those latents that move all that they move."
+    )
+    assert (
+        certificate.missing[0].endswith("would identify z0 alone") and "independent" in certificate.missing[0]
+    )
+    assert certificate.missing[2].startswith("observed variables that z2 moves, and z1, z3 do not")
+    freed = certify(structure, independent_latents=True)
+    assert "z0, z1 are identified alone" in freed.identifies
+    assert not any("independent" in what for what in freed.missing)
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_more_observed_variables_do_what_is_said(independent):
+    """Add the variables that `missing` asks for: one that z_i moves and the latents mixed with it do not."""
+    for structure in SMALL[::5]:
+        before = certify(structure, independent_latents=independent)
+        for i in (i for i, level in enumerate(before.levels) if level != "element"):
+            mixed = np.flatnonzero(before.may_depend[i]).tolist()
+            added = [j == i or j not in mixed for j in range(structure.n_latents)]
+            after = certify(Structure([*structure.support, added]), independent_latents=independent)
+            assert after.levels[i] == "element"
+
+
+def test_every_latent_alone_leaves_nothing_to_ask_for():
+    certificate = certify(diverse(10, 5, random_state=0))
+    assert certificate and certificate.identifies.startswith("Every latent is identified alone")
+    assert certificate.missing == () and certificate.unidentified == frozenset()
+
+
+def test_not_identified_at_all():
+    certificate = certify(Structure([[1, 1, 1], [1, 1, 1], [0, 0, 1]]), independent_latents=True)
+    assert certificate.unidentified == {0, 1} and certificate.levels == ("block", "block", "element")
+    assert certificate.reasons[0] == "z0 is not identified at all: every latent moves all that it moves."
+    assert "z0, z1 are not identified at all" in certificate.identifies
+    assert "2 not identified at all" in str(certificate) and "part of a block" not in str(certificate)
+    assert certify(dense(2, 2)).identifies == "z0, z1 are not identified at all."
+
+
+def test_groups_of_observed_variables_count_as_one():
+    structure, groups = diverse(8, 4, random_state=0), ([0, 1, 2], [3, 4], [5], [6, 7])
+    found, by_hand = certify(structure, groups=groups), certify(structure.group(groups))
+    assert found.structure == by_hand.structure and found.groups == tuple(map(tuple, groups))
+    assert np.array_equal(found.may_depend, by_hand.may_depend) and found.levels == by_hand.levels
+    assert found.clauses == by_hand.clauses and found.to_dict()["groups"] == [list(group) for group in groups]
+    with pytest.raises(ValueError, match="`groups` must hold each observed variable"):
+        certify(structure, groups=[[0, 1], [2]])
+
+
 def test_reasons_name_latents_and_children():
     certificate = certify(Structure([[1, 1, 0, 0], [0, 1, 1, 1], [0, 1, 1, 1]]))
     assert "z1 (moving all that it moves)" in certificate.reasons[0]

@@ -22,6 +22,7 @@ def test_a_smooth_mixing_passes_with_full_ranks():
     assert found and found.ranks == (2,) * 5
     assert all(1e-3 < margin <= 1 for margin in found.margins)
     assert f"{min(found.margins):.2g}" in str(found)
+    assert found.certificates == (found,) and found.missing == () and "bends enough" in found.identifies
 
 
 def test_a_linear_mixing_fails_where_a_variable_has_two_parents():
@@ -31,6 +32,7 @@ def test_a_linear_mixing_fails_where_a_variable_has_two_parents():
     assert not found and found.ranks == (1, 1)
     assert found.margins[0] == 1 and found.margins[1] < 1e-12
     assert "x1 span 1 of 2" in str(found)
+    assert found.identifies.startswith("Nothing") and "span all of its parents" in found.missing[0]
 
 
 def test_margins_are_ratios_of_singular_values():

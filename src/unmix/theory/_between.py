@@ -165,7 +165,7 @@ def between(
     """
     certificate = certify(structure, independent_latents=independent_latents, groups=groups)
     structure = certificate.structure
-    a, b = _members(a, "a"), _members(b, "b")
+    a, b = members_of(a, "a"), members_of(b, "b")
     i_a, i_b = structure.latents(a), structure.latents(b)
     shared, differing, only_a, only_b = i_a & i_b, i_a ^ i_b, i_a - i_b, i_b - i_a
     claims = (
@@ -196,7 +196,8 @@ def _separation(
     return Certificate(f"Separation of {claim}", not len(pairs), assumptions(certificate), reasons)
 
 
-def _members(rows: Iterable[SupportsIndex], name: str) -> frozenset[int]:
+def members_of(rows: Iterable[SupportsIndex], name: str) -> frozenset[int]:
+    """Return the observed variables of a set, which must have some."""
     found = frozenset(int(row) for row in rows)
     if not found:
         raise ValueError(f"`{name}` must name at least one observed variable, got none. Add one.")

@@ -202,11 +202,8 @@ def _mixing(numbers: Structure, seed: int) -> dict[str, Any]:
 
 def _injective(structure: Structure) -> Structure:
     """Repeat the observed variables until every latent can have a number of its own."""
-    for repeats in range(1, structure.n_latents + 1):
-        numbers = Structure(np.tile(structure.support, (repeats, 1)))
-        if numbers.is_injective():
-            return numbers
-    raise AssertionError("every latent has a child, so that n copies are enough")
+    copies = (np.tile(structure.support, (k, 1)) for k in range(1, structure.n_latents + 1))
+    return next(numbers for numbers in map(Structure, copies) if numbers.is_injective())
 
 
 def _check_pair(may_depend: np.ndarray, i: int, j: int) -> None:

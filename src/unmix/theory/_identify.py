@@ -9,6 +9,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
+from ._between import members_of
 from ._certificate import Certificate, assumed, names
 from ._certify import StructureCertificate, certify
 from ._expression import evaluate, is_monotone, names_in, parse
@@ -137,7 +138,7 @@ def identify(
     appendix A, arXiv:2604.17568.
     """
     certificate = certify(structure, independent_latents=independent_latents, groups=groups)
-    rows = {name: frozenset(int(row) for row in members) for name, members in sets.items()}
+    rows = {name: members_of(members, name) for name, members in sets.items()}
     index_sets = {name: certificate.structure.latents(members) for name, members in rows.items()}
     tree = parse(expression)
     latents = evaluate(expression, index_sets, frozenset(range(structure.n_latents)))
