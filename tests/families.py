@@ -33,7 +33,14 @@ from unmix.structure import (
     ring,
     triangular,
 )
-from unmix.theory import between, certify, certify_decoder, nonlinearity, softmax_diversity
+from unmix.theory import (
+    between,
+    certify,
+    certify_decoder,
+    certify_mechanisms,
+    nonlinearity,
+    softmax_diversity,
+)
 
 # (z_true, z_hat) -> float, at most 1, blind to order, sign and scale of codes
 METRICS = (
@@ -86,6 +93,7 @@ CONDITIONS = (
     lambda structure: nonlinearity(np.random.default_rng(0).normal(size=(50, *structure.shape)), structure),
     lambda structure: certify_decoder(np.random.default_rng(0).normal(size=(20, *structure.shape))),
     lambda structure: softmax_diversity(structure.support),
+    lambda structure: certify_mechanisms(structure.support, structure.n_latents),
 )
 
 # (n_samples, random_state=...) -> LatentDataset

@@ -64,7 +64,7 @@ def elementary(jacobian: np.ndarray, tolerance: float) -> Directions:
     direction reaches.
     """
     found = [
-        _null_vectors(r[np.ix_(rows, columns)], tolerance) @ t[:, columns].T
+        _null_vectors(r[np.ix_(columns, rows)].T, tolerance) @ t[columns]
         for (r, t), rows, columns in _pieces(jacobian, tolerance)
     ]
     vectors = np.concatenate(found)
@@ -79,14 +79,14 @@ def elementary(jacobian: np.ndarray, tolerance: float) -> Directions:
 
 
 def _pieces(jacobian: np.ndarray, tolerance: float) -> list[tuple[tuple, np.ndarray, np.ndarray]]:
-    """Split a Jacobian into ((R, T), rows, columns), one for each component of its row matroid."""
-    r, t, margin = (part[0] for part in row_basis(jacobian[None], tolerance))
+    """Split a Jacobian into ((R', T'), rows, columns), one for each component of its row matroid."""
+    r, t, margin = (part[0] for part in row_basis(jacobian.T[None], tolerance))
     if margin <= tolerance:
         return []
     sizes = np.abs(r)
     parts = components(shared_strength(sizes[None])[0] > tolerance)
     columns = [np.array(sorted(part)) for part in parts]
-    return [((r, t), np.flatnonzero((sizes[:, part] > tolerance).any(1)), part) for part in columns]
+    return [((r, t), np.flatnonzero((sizes[part] > tolerance).any(0)), part) for part in columns]
 
 
 def _null_vectors(rows: np.ndarray, tolerance: float) -> np.ndarray:

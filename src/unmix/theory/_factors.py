@@ -10,7 +10,10 @@ from ._derivatives import Partition
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Jacobians of shape (n, x, z) with what every check reads off them, computed once."""
+    """Jacobians of shape (n, x, z) with what every check reads off them, computed once.
+
+    Arrays are (n, z, x): the column of each latent lies in one piece of memory.
+    """
 
     jacobians: np.ndarray
     tolerance: float
@@ -18,9 +21,11 @@ class Samples:
     @cached_property
     def scaled(self) -> np.ndarray:
         """J_na / max_n |J_na| at each point: entries whatever the scale of their latents."""
-        largest = np.abs(self.jacobians).max(1, keepdims=True)
+        columns = np.ascontiguousarray(np.swapaxes(self.jacobians, 1, 2))
+        largest = np.maximum(columns.max(2), -columns.min(2))
         largest[largest == 0] = 1  # a column that moves nothing stays as it is
-        return self.jacobians / largest
+        columns /= largest[:, :, None]
+        return columns
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -29,7 +34,7 @@ class Samples:
 
     @cached_property
     def supports(self) -> np.ndarray:
-        """Omega_a, column by column: the observed variables that a latent moves."""
+        """Omega_a, latent by latent: the observed variables that it moves."""
         supports: np.ndarray = self.sizes > self.tolerance
         return supports
 
@@ -37,13 +42,13 @@ class Samples:
     def containments(self) -> np.ndarray:
         """|Omega_a without Omega_b| at (a, b), per point: zero iff Omega_a is part of Omega_b."""
         counted = self.supports.astype(np.float32)
-        outside: np.ndarray = np.swapaxes(counted, 1, 2) @ (1 - counted)
+        outside: np.ndarray = counted @ np.swapaxes(1 - counted, 1, 2)
         return outside
 
     @cached_property
     def independence(self) -> np.ndarray:
         """Smallest over largest singular value at each point, columns scaled to length one."""
-        return independence(self.jacobians)
+        return independence(self.scaled)
 
     @cached_property
     def patterns(self) -> list[np.ndarray]:
@@ -56,16 +61,16 @@ class Samples:
 
     def slot(self, block: frozenset[int]) -> np.ndarray:
         """Return the columns of a slot, without the rows that it never moves."""
-        columns = self.jacobians[:, :, sorted(block)]
-        ever = self.supports[:, :, sorted(block)].any((0, 2))
-        return columns[:, ever] if ever.any() else columns[:, :1]
+        latents = sorted(block)
+        ever = np.flatnonzero(self.supports[:, latents].any((0, 1)))
+        return self.scaled[:, latents][:, :, ever if len(ever) else slice(1)]
 
 
-def independence(jacobians: np.ndarray) -> np.ndarray:
-    """Return smallest over largest singular value of each matrix, columns scaled to length one."""
-    if jacobians.shape[1] < jacobians.shape[2]:
-        return np.zeros(len(jacobians))
-    gram = np.swapaxes(jacobians, 1, 2) @ jacobians
+def independence(columns: np.ndarray) -> np.ndarray:
+    """Return smallest over largest singular value of each (z, x) matrix, columns scaled to length one."""
+    if columns.shape[2] < columns.shape[1]:
+        return np.zeros(len(columns))
+    gram = columns @ np.swapaxes(columns, 1, 2)
     lengths = np.sqrt(np.einsum("nii->ni", gram))
     lengths[lengths == 0] = 1
     spectrum = np.linalg.eigvalsh(gram / lengths[:, :, None] / lengths[:, None, :])
@@ -75,10 +80,10 @@ def independence(jacobians: np.ndarray) -> np.ndarray:
 
 def shared_strength(sizes: np.ndarray) -> np.ndarray:
     """Return, per point, max_n min(r_na, r_nb): the tolerance up to which columns a and b share a row."""
-    d = sizes.shape[2]
-    strength = np.zeros((len(sizes), d, d))
+    n, d, _ = sizes.shape
+    strength = np.zeros((n, d, d))
     for a in range(d - 1):
-        shared = np.minimum(sizes[:, :, a : a + 1], sizes[:, :, a + 1 :]).max(1)
+        shared = np.minimum(sizes[:, a : a + 1], sizes[:, a + 1 :]).max(2)
         strength[:, a, a + 1 :] = strength[:, a + 1 :, a] = shared
     return strength
 
@@ -112,53 +117,57 @@ def slot_of(partition: Partition, n_latents: int) -> np.ndarray:
 
 
 def slot_max(values: np.ndarray, partition: Partition) -> np.ndarray:
-    """Return the largest value of each slot along the last axis."""
+    """Return the largest value of each slot, latents being the axis before the last."""
     if all(len(block) == 1 for block in partition):
-        return values[..., [min(block) for block in partition]]
-    return np.stack([values[..., sorted(block)].max(-1) for block in partition], axis=-1)
+        return values[..., [min(block) for block in partition], :]
+    return np.stack([values[..., sorted(block), :].max(-2) for block in partition], axis=-2)
 
 
-def row_basis(jacobians: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rewrite each Jacobian in the basis dual to d of its rows: R = J T with d unit rows.
+def row_basis(columns: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rewrite each Jacobian in the basis dual to d of its rows, R = J T with d unit rows.
 
-    The rows are found by elimination with complete pivoting, all points at once. Two columns of R share a row
-    iff they share one in every such basis, up to paths: connected components of the columns of R are those of
-    the row matroid of J, whatever the basis of latents was.
+    The rows are found by elimination with complete pivoting, all points at once. Columns of R that share a
+    row are linked; the connected components are those of the row matroid of J, whatever the basis of latents
+    was.
+
+    Parameters
+    ----------
+    columns : (n, z, x) array
+        The Jacobians, transposed.
 
     Returns
     -------
-    r : (n, x, z) array
+    r : (n, z, x) array
+        R, transposed.
     t : (n, z, z) array
-        r = jacobians @ t where the Jacobian has full rank.
+        T, transposed: a new direction in each row.
     margin : (n,) array
         Smallest pivot over the largest; at most the tolerance iff columns are dependent.
     """
-    n, _, d = jacobians.shape
-    sizes = np.abs(jacobians).max(1, keepdims=True)
-    scale = np.where(sizes > 0, sizes, 1)
-    r, t = jacobians / scale, np.eye(d) / scale
-    free_rows, free_columns = np.ones(r.shape[:2], dtype=bool), np.ones((n, d), dtype=bool)
-    every, pivots = np.arange(n), []
-    for _ in range(min(r.shape[1:])):
-        candidates = np.abs(r) * free_rows[:, :, None] * free_columns[:, None, :]
-        row, column = np.unravel_index(candidates.reshape(n, -1).argmax(1), r.shape[1:])
-        pivot = r[every, row, column]
-        pivots.append(candidates[every, row, column])
-        usable = pivots[-1] > tolerance * pivots[0]
-        _eliminate(r, t, row, column, np.where(usable, pivot, 1.0), usable)
-        free_rows[every, row] = free_columns[every, column] = False
+    n, d, x = columns.shape
+    largest = np.abs(columns).max(2, keepdims=True)
+    largest[largest == 0] = 1
+    r, t = columns / largest, np.eye(d) / largest
+    every, used, pivots = np.arange(n), np.zeros((n, d), dtype=bool), []
+    for _ in range(min(d, x)):
+        sizes = np.maximum(r.max(2), -r.min(2))
+        sizes[used] = 0
+        column = sizes.argmax(1)  # rows already used are zero here
+        row = np.abs(r[every, column]).argmax(1)
+        pivots.append(sizes[every, column])
+        _eliminate(r, t, column, row, usable=pivots[-1] > tolerance * pivots[0])
+        used[every, column] = True
     found = np.array(pivots)
     smallest = found.min(0) if len(found) == d else np.zeros(n)
     return r, t, smallest / np.where(found[0] > 0, found[0], 1)
 
 
-def _eliminate(
-    r: np.ndarray, t: np.ndarray, row: np.ndarray, column: np.ndarray, pivot: np.ndarray, usable: np.ndarray
-) -> None:
+def _eliminate(r: np.ndarray, t: np.ndarray, column: np.ndarray, row: np.ndarray, usable: np.ndarray) -> None:
     """Make the pivot row a unit row, by adding multiples of the pivot column to the others."""
     every = np.arange(len(r))
-    shares = r[every, row, :] * usable[:, None]
+    pivot = np.where(usable, r[every, column, row], 1.0)[:, None]
+    shares = r[every, :, row] * usable[:, None]
     shares[every, column] = 0
     for matrix in (r, t):
-        matrix[every, :, column] /= pivot[:, None]
-        matrix -= matrix[every, :, column][:, :, None] * shares[:, None, :]
+        matrix[every, column] /= pivot
+        matrix -= shares[:, :, None] * matrix[every, column][:, None, :]

@@ -187,7 +187,7 @@ def _finest_sparse(samples: Samples, search: int) -> FinestPartition:
 
 def _within(samples: Samples, part: frozenset[int], search: int) -> tuple[Iterable[frozenset[int]], bool]:
     latents = np.array(sorted(part))
-    inside = Samples(samples.slot(part), samples.tolerance)
+    inside = Samples(np.swapaxes(samples.slot(part), 1, 2), samples.tolerance)
     single = tuple(frozenset((k,)) for k in range(len(latents)))
     if len(latents) == 1:
         return [part], True

@@ -13,7 +13,7 @@ def injective(samples: Samples) -> Certificate:
     margins = samples.independence
     point = int(margins.argmin())
     reason = f"smallest over largest singular value is {margins[point]:.2g} at point {point}"
-    unmoved = np.flatnonzero(~samples.supports.any(1).all(0)).tolist()
+    unmoved = np.flatnonzero(~samples.supports.any(2).all(0)).tolist()
     reasons = (reason, f"{names(unmoved)} move nothing at some point") if unmoved else (reason,)
     return Certificate(
         "Local injectivity of the generator", bool(margins[point] > samples.tolerance), (), reasons
@@ -41,11 +41,11 @@ def _share(failing: np.ndarray) -> str:
 
 def _connection(columns: np.ndarray, tolerance: float) -> np.ndarray:
     """Return, per point, the weakest link of the row matroid: the tolerance at which the slot falls apart."""
-    if columns.shape[2] == 1:
+    if columns.shape[1] == 1:
         return (np.abs(columns).max((1, 2)) > 0).astype(float)
     r, _, margin = row_basis(columns, tolerance)
     widest = widest_paths(shared_strength(np.abs(r)))
-    off_diagonal = ~np.eye(columns.shape[2], dtype=bool)
+    off_diagonal = ~np.eye(columns.shape[1], dtype=bool)
     return np.where(margin > tolerance, widest[:, off_diagonal].min(1), 0.0)
 
 

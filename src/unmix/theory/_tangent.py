@@ -39,11 +39,11 @@ def tangent_factors(jacobian: ArrayLike, *, tolerance: float = 1e-6) -> tuple[np
     samples, tolerance = jacobian_samples(jacobian), relative(tolerance)
     if len(samples) > 1:
         raise ValueError(f"`jacobian` must be one matrix, got {len(samples)}. Factors differ between points.")
-    r, t, margin = (part[0] for part in row_basis(samples, tolerance))
+    r, t, margin = (part[0] for part in row_basis(np.swapaxes(samples, 1, 2), tolerance))
     if margin <= tolerance:
         raise ValueError(
             f"`jacobian` must have full column rank, got a smallest pivot of {margin:.2g} of the largest. "
             "Some direction moves nothing."
         )
     linked = shared_strength(np.abs(r)[None])[0] > tolerance
-    return tuple(t[:, sorted(part)] for part in components(linked))
+    return tuple(t[sorted(part)].T for part in components(linked))

@@ -1,0 +1,139 @@
+"""Time of the mechanistic checks against the number of points, observed variables and latents.
+
+python benchmarks/mechanisms.py [--quick] [--out results.json]
+
+Each row times `certify_mechanisms` (types D, M and S, injectivity, irreducibility) and `finest_partition` for
+D and M on samples of Jacobians: slots that move disjoint rows, slots that share rows with their neighbours,
+and dense Jacobians. Seconds are wall time, with the processor seconds of the process beside them: on a busy
+machine the two differ. The goal is stated for 1,000 Jacobians of 200 x 20: under 2 s of wall time for every
+kind and every size of slot.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from unmix.theory import certify_mechanisms, finest_partition
+
+GOAL_SECONDS = 2.0
+GOAL_SHAPE = (1000, 200, 20)
+OTHER_SHAPES = [
+    (100, 200, 20),
+    (4000, 200, 20),
+    (1000, 50, 20),
+    (1000, 800, 20),
+    (1000, 200, 10),
+    (1000, 200, 40),
+]
+OVERLAP = {"disjoint": 0.0, "overlapping": 0.3, "dense": None}
+
+
+def jacobians(shape: tuple[int, int, int], kind: str, seed: int = 0) -> np.ndarray:
+    """Bands of rows, one for each latent, of which a share is common to neighbours; dense without a share."""
+    rng = np.random.default_rng(seed)
+    _, x, d = shape
+    share = OVERLAP[kind]
+    if share is None:
+        return rng.normal(size=shape)
+    samples, width = np.zeros(shape), x // d
+    for k in range(d):
+        rows = slice(width * k, width * k + width + int(share * width))
+        samples[:, rows, k] = rng.normal(size=samples[:, rows, k].shape)
+    return samples
+
+
+def seconds(call: Callable[[], object], repeats: int) -> dict[str, float]:
+    walls, processor = [], []
+    for _ in range(repeats):
+        wall, used = time.perf_counter(), time.process_time()
+        call()
+        walls.append(time.perf_counter() - wall)
+        processor.append(time.process_time() - used)
+    return {
+        "median": statistics.median(walls),
+        "worst": max(walls),
+        "processor": statistics.median(processor),
+    }
+
+
+def row(shape: tuple[int, int, int], kind: str, slot: int, repeats: int) -> dict:
+    samples, n_slots = jacobians(shape, kind), shape[2] // slot
+    found = certify_mechanisms(samples, n_slots)
+    return {
+        "shape": list(shape),
+        "kind": kind,
+        "slot": slot,
+        "verdicts": {each.kind: each.holds for each in found.types},
+        "gap": [found.gap.lower, found.gap.upper, found.gap.method],
+        "certify": seconds(lambda: certify_mechanisms(samples, n_slots), repeats),
+        "finest D": seconds(lambda: finest_partition(samples, "D"), repeats),
+        "finest M": seconds(lambda: finest_partition(samples, "M"), repeats),
+    }
+
+
+def measure(quick: bool) -> dict:
+    repeats = 2 if quick else 3
+    rows = [row(GOAL_SHAPE, kind, slot, repeats) for kind in OVERLAP for slot in (1, 2, 5)]
+    rows += [] if quick else [row(shape, "overlapping", 2, repeats) for shape in OTHER_SHAPES]
+    at_goal = [each["certify"] for each in rows if tuple(each["shape"]) == GOAL_SHAPE]
+    worst = max(times["median"] for times in at_goal)
+    processor = max(times["processor"] for times in at_goal)
+    return {
+        "machine": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "blas_threads": os.environ.get("OMP_NUM_THREADS", "all"),
+        "numpy": np.__version__,
+        "repeats": repeats,
+        "rows": rows,
+        "load": os.getloadavg()[0],
+        "goal": {
+            "seconds": GOAL_SECONDS,
+            "worst": worst,
+            "worst_processor": processor,
+            "met": worst < GOAL_SECONDS,
+        },
+    }
+
+
+def table(results: dict) -> Table:
+    drawn = Table(
+        "Jacobians", "kind", "latents per slot", "holds", "certify, s", "finest D, s", "finest M, s"
+    )
+    for each in results["rows"]:
+        n, x, d = each["shape"]
+        holds = ", ".join(kind for kind, held in each["verdicts"].items() if held) or "-"
+        times = [f"{each[name]['median']:.3f}" for name in ("certify", "finest D", "finest M")]
+        drawn.add_row(f"{n} of {x} x {d}", each["kind"], str(each["slot"]), holds, *times)
+    return drawn
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="only the shape of the goal")
+    parser.add_argument("--out", type=Path, help="write the results to this JSON file")
+    options = parser.parse_args()
+    results = measure(options.quick)
+    console = Console()
+    console.print(table(results))
+    goal = results["goal"]
+    verdict = "met" if goal["met"] else "MISSED"
+    console.print(
+        f"1,000 Jacobians of 200 x 20: worst {goal['worst']:.2f} s, goal {GOAL_SECONDS} s, {verdict}"
+    )
+    if options.out:
+        options.out.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
