@@ -32,13 +32,11 @@ def whitening(centred: np.ndarray, rtol: float = 1e-6) -> Whitening:
     return Whitening(axes / spread, (axes * spread).T)
 
 
-def components(
-    centred: np.ndarray, random_state: int, *, max_iter: int = 300, n_starts: int = 3
-) -> Components:
+def components(centred: np.ndarray, random_state: int, *, max_iter: int = 200) -> Components:
     """Separate a centred table into independent components by symmetric FastICA with log cosh.
 
-    Several random starts are run on as many rows as suffice to tell them apart (4 d^2), the best is
-    finished on all.
+    A few random starts are run on as many rows as suffice to tell them apart (4 d^2), the best is finished
+    on all. Many components need one start only: the more there are, the less a bad one weighs.
 
     References
     ----------
@@ -48,9 +46,13 @@ def components(
     white = centred @ to.white
     rng = np.random.default_rng(random_state)
     n, d = white.shape
-    few = white[rng.permutation(n)[: max(2000, 4 * d * d)]]
-    starts = [_iterate(few, _orthogonal(rng.normal(size=(d, d))), max_iter)[0] for _ in range(n_starts)]
-    w, settled = _iterate(white, max(starts, key=lambda w: _contrast(few @ w.T)), max_iter)
+    few = white if n <= max(2000, 4 * d * d) else white[rng.permutation(n)[: max(2000, 4 * d * d)]]
+    starts = [
+        _iterate(few, _orthogonal(rng.normal(size=(d, d))), max_iter) for _ in range(3 if d <= 32 else 1)
+    ]
+    w, settled = max(starts, key=lambda start: _contrast(few @ start[0].T))
+    if len(few) < n:
+        w, settled = _iterate(white, w, max_iter)
     return Components(to.white @ w.T, w @ to.back, settled)
 
 

@@ -290,3 +290,23 @@ def ring_detour():
 def test_convexity_rejects(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         convexity(Z1, **wrong)
+
+
+@given(seed=seeds, d=st.integers(1, 4))
+def test_rigid_agreement_is_mutual(seed, d):
+    """With a free scale the share explained, tr(S)^2 / (|a|^2 |b|^2), does not know which run came first."""
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=(25, d))
+    b = a @ rng.normal(size=(d, d)) + 0.5 * rng.normal(size=(25, d))
+    there, back = align(a, b), align(b, a)
+    assert there.errors["rigid"].r2 == pytest.approx(back.errors["rigid"].r2, rel=1e-9)
+    np.testing.assert_array_equal(
+        np.sign(there.errors["permutation"].matrix), np.sign(back.errors["permutation"].matrix).T
+    )
+
+
+@given(seed=seeds)
+def test_a_run_agrees_with_itself_in_every_family(seed):
+    found = align(sources(seed), sources(seed))
+    assert max(found.permutation, found.rigid, found.linear, found.ica) < 1e-9
+    np.testing.assert_array_equal(found.errors["permutation"].matrix, np.eye(3))
