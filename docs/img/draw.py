@@ -76,9 +76,51 @@ def draw_relations() -> Figure:
     return figure
 
 
+def columns(overlap: int, rows: int = 6) -> np.ndarray:
+    """Return the Jacobian of two latents that move so many rows each, some in common."""
+    jacobian = np.zeros((2 * rows - overlap, 2))
+    jacobian[:rows, 0] = np.linspace(1, 2, rows)
+    jacobian[rows - overlap :, 1] = 1
+    return jacobian
+
+
+def _bars(ax: Axes, jacobian: np.ndarray, labels: list[str], colours: list[str]) -> None:
+    """Draw which rows each column moves, and how many."""
+    for column, colour in enumerate(colours):
+        moved = np.flatnonzero(np.abs(jacobian[:, column]) > 1e-9)
+        ax.bar([column] * len(moved), 0.84, 0.66, bottom=moved - 0.42, color=colour, alpha=0.8)
+    counts = (np.abs(jacobian) > 1e-9).sum(0)
+    ticks = [f"{label}\n{count} rows" for label, count in zip(labels, counts, strict=True)]
+    ax.set(xticks=range(len(ticks)), xticklabels=ticks, yticks=[], xlim=(-0.6, len(ticks) - 0.4))
+    ax.set_ylim(len(jacobian) - 0.4, -0.6)
+
+
+def draw_mechanisms() -> Figure:
+    """Draw the four ways in which two slots can act independently."""
+    figure = Figure(figsize=(10, 3.3), layout="constrained")
+    disjoint, shadows, mixed, additive = figure.subplots(1, 4, width_ratios=(1, 1, 1.35, 1.25))
+    _bars(disjoint, columns(0), ["slot 0", "slot 1"], [BLUE, ORANGE])
+    _plain(disjoint, "D: nothing shared", "", "observed variables")
+    _bars(shadows, columns(3), ["slot 0", "slot 1"], [BLUE, ORANGE])
+    _plain(shadows, "M: each has own rows", "", "")
+    overlap = columns(3)
+    across = overlap[:, 0] - overlap[4, 0] * overlap[:, 1]  # cancels the fifth row, and no other
+    _bars(mixed, np.column_stack([overlap, across]), ["slot 0", "slot 1", "a mixture"], [BLUE, ORANGE, GREY])
+    _plain(mixed, "S: mixtures move more", "", "")
+    z0 = np.linspace(-2, 2, 80)
+    for z1, colour in ((-1.0, GREY), (0.0, BLUE), (1.0, ORANGE)):
+        additive.plot(z0, np.sin(z0) + z1, color=colour, linewidth=1.8, label=f"slot 1 at {z1:.0f}")
+    additive.set(xticks=[], yticks=[])
+    additive.legend(frameon=False, fontsize=8, labelcolor=GREY, loc="upper left")
+    additive.set_ylim(-2.2, 3.4)
+    _plain(additive, "H$_2$: effects add up", "slot 0", "an observed variable")
+    return figure
+
+
 def _main() -> None:
     matplotlib.rcParams.update({"svg.hashsalt": "unmix", "svg.fonttype": "none"})
-    for name, draw in (("shear", draw_shear), ("relations", draw_relations)):
+    pictures = (("shear", draw_shear), ("relations", draw_relations), ("mechanisms", draw_mechanisms))
+    for name, draw in pictures:
         draw().savefig(HERE / f"{name}.svg", transparent=True, metadata={"Date": None})
 
 

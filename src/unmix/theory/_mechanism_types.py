@@ -94,7 +94,8 @@ def sparse(samples: Samples, slots: Partition, generic: bool, search: int) -> tu
     if not gap.decided and generic:
         gap = bounded(samples, slots, generic=True)
     assumes = ("entries in general position",) if gap and gap.method.endswith("generic entries") else ()
-    margin = gap.upper if gap.decided and not gap else gap.lower
+    nearest = gap.upper if gap.decided and not gap else gap.lower
+    margin = None if nearest is None else float(nearest)
     reasons = (_gap_words(gap),)
     return Mechanism(_NAMES["S"], bool(gap), assumes, reasons, "S", margin, "rows", gap.share), gap
 
