@@ -37,9 +37,15 @@ from unmix.theory import (
     between,
     certify,
     certify_decoder,
+    certify_domains,
     certify_mechanisms,
+    certify_supports,
+    identify,
     nonlinearity,
     softmax_diversity,
+    stability,
+    sufficient_changes,
+    triangular_alternative,
 )
 
 # (z_true, z_hat) -> float, at most 1, blind to order, sign and scale of codes
@@ -91,6 +97,16 @@ CONDITIONS = (
     partial(certify, independent_latents=True),
     lambda structure: between(structure, [0], [1]).guarantees[0],
     lambda structure: nonlinearity(np.random.default_rng(0).normal(size=(50, *structure.shape)), structure),
+    partial(certify_domains, n_domains=3),
+    lambda structure: sufficient_changes(
+        structure, z=np.random.default_rng(0).normal(size=(60, structure.n_latents)), u=np.arange(60) % 3
+    ),
+    lambda structure: certify_supports(structure.support),
+    lambda structure: between(structure, [0], [1]),
+    lambda structure: identify(structure, "(A | B) - C", A=[0], B=[1], C=[2]),
+    triangular_alternative,
+    partial(triangular_alternative, independent_latents=True),
+    lambda structure: stability([structure, structure, Structure(np.ones(structure.shape))]),
     lambda structure: certify_decoder(np.random.default_rng(0).normal(size=(20, *structure.shape))),
     lambda structure: softmax_diversity(structure.support),
     lambda structure: certify_mechanisms(structure.support, structure.n_latents),

@@ -50,15 +50,22 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
-        }
+        return plain(asdict(self))
 
 
 def assumed(assumes: Iterable[str]) -> str:
     """Write what has to be believed, or nothing."""
     listed = "; ".join(assumes)
     return f"Assumed, not checked: {listed}." if listed else ""
+
+
+def plain(value: Any) -> Any:
+    """Turn tuples into lists, sets into sorted lists and keys into strings, all the way down, for JSON."""
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    return [plain(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def names(indices: Iterable[int], letter: str = "z", most: int = 6) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from unmix.structure import Structure
 
-from ._certificate import Certificate, assumed, names
+from ._certificate import Certificate, assumed, names, plain
 from ._change_ranks import RankCheck, rank_check
 from ._log_densities import Derivatives, LogDensity, of_function, of_gaussians, of_samples
 
@@ -86,8 +86,8 @@ class SufficientChanges:
         return {
             "n_domains": self.n_domains,
             "identifies": self.identifies,
-            "first": [asdict(check) for check in self.first],
-            "second": [asdict(check) for check in self.second],
+            "first": [plain(asdict(check)) for check in self.first],
+            "second": [plain(asdict(check)) for check in self.second],
             "certificates": [certificate.to_dict() for certificate in self.certificates],
             "reasons": list(self.reasons),
             "missing": list(self.missing),

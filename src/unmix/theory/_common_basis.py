@@ -37,11 +37,6 @@ class CommonBasis(Certificate):
     parts: tuple[frozenset[int], ...] = ()
     components: frozenset[int] = frozenset()
 
-    def to_dict(self) -> dict:
-        """Return plain values, ready for JSON."""
-        sets = {"parts": [sorted(part) for part in self.parts], "components": sorted(self.components)}
-        return super().to_dict() | sets
-
 
 @dataclass(frozen=True)
 class StandardBasis(Certificate):

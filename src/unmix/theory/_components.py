@@ -158,8 +158,8 @@ def _rank_note(mixture: Mixture) -> str:
     if margin >= _CLEAR_RANK:
         return f"Ranks are clear: no eigenvalue is within a factor {_CLEAR_RANK:.0f} of what counts as zero."
     return (
-        f"The rank of component {j} is not clear: an eigenvalue is within a factor {margin:.2g} of what counts "
-        "as zero."
+        f"The rank of component {j} is not clear: an eigenvalue is within a factor {margin:.2g} of what "
+        "counts as zero."
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from ._certificate import Certificate, assumed, names
+from ._certificate import Certificate, assumed, names, plain
 from ._certify import check_children
 from ._changes import SufficientChanges
 from ._domain_theorems import counted, domains, sentence, theorems
@@ -48,7 +48,7 @@ class LatentPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return asdict(self) | {"neighbours": sorted(self.neighbours), "block": sorted(self.block)}
+        return plain(asdict(self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

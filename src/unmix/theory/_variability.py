@@ -29,11 +29,6 @@ class SupportVariability(Certificate):
     violations: tuple[tuple[int, int], ...] = ()
     witnesses: tuple[dict[int, int], ...] = ()
 
-    def to_dict(self) -> dict:
-        """Return plain values, ready for JSON."""
-        plain = [{str(latent): j for latent, j in found.items()} for found in self.witnesses]
-        return super().to_dict() | {"witnesses": plain}
-
 
 def support_variability(masks: np.ndarray) -> SupportVariability:
     """Check that for every i the B_j without i cover all other latents.
