@@ -13,7 +13,7 @@ from torch import nn
 
 from unmix.data import degenerate_mixture, sparse_mixing
 from unmix.estimators import Autoencoder, BetaVAE, DiverseDictionaryLearning, SparseBasis
-from unmix.metrics import mcc, r2
+from unmix.metrics import infomec, mcc, modularity_explicitness, r2, sap
 from unmix.nn import mlp
 from unmix.penalties import (
     compositional_contrast,
@@ -48,6 +48,19 @@ from unmix.theory import (
     triangular_alternative,
 )
 
+
+def modularity(z_true: Any, z_hat: Any) -> float:
+    return modularity_explicitness(z_true, z_hat).modularity
+
+
+def explicitness(z_true: Any, z_hat: Any) -> float:
+    return modularity_explicitness(z_true, z_hat).explicitness
+
+
+def info_explicitness(z_true: Any, z_hat: Any) -> float:
+    return infomec(z_true, z_hat).explicitness
+
+
 # (z_true, z_hat) -> float, at most 1, blind to order, sign and scale of codes
 METRICS = (
     mcc,
@@ -56,6 +69,10 @@ METRICS = (
     partial(mcc, held_out=True),
     r2,
     partial(r2, probe="kernel"),
+    sap,
+    modularity,
+    explicitness,
+    info_explicitness,
 )
 
 # (decoder, z) -> scalar

@@ -76,8 +76,8 @@ def modularity_explicitness(
 
     References
     ----------
-    Ridgeway and Mozer (2018), Learning deep disentangled embeddings with the F-statistic loss, arXiv:1802.05312;
-    Locatello et al. (2019), appendix, arXiv:1811.12359, for the estimates.
+    Ridgeway and Mozer (2018), Learning deep disentangled embeddings with the F-statistic loss,
+    arXiv:1802.05312; Locatello et al. (2019), appendix, arXiv:1811.12359, for the estimates.
     """
     truth, codes = paired(z_true, z_hat, n_least=6)
     is_discrete, is_discrete_code = kinds(truth, discrete), kinds(codes, discrete_codes, "discrete_codes")

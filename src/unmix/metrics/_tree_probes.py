@@ -23,6 +23,7 @@ _BOOSTED = {
     "min_data_in_leaf": 1,
     "min_data_in_bin": 1,
     "max_bin": 511,  # with fewer, a bin more often straddles two levels that a code tells apart
+    "min_gain_to_split": 0.01,  # of a total near n_samples: saves growing trees once everything is told
     "feature_pre_filter": False,
     "boost_from_average": False,  # the first guess is given, so that the values of nodes are gradients alone
     "num_threads": 1,  # trees are small: threads wait for each other longer than they work
