@@ -146,6 +146,8 @@ def test_a_factor_between_runs_needs_scale():
     assert not certify_pair(z, 5 * z)
     scaled = certify_pair(z, 5 * z, scale=True)
     assert scaled and scaled.factor == pytest.approx(5)
+    rotated = certify_pair(z, 5 * np.column_stack([z, 0 * z[:, 0]]), scale=True)
+    assert "and a scale" in rotated.identifies
 
 
 def test_widths_may_differ_and_rank_may_be_short():
@@ -153,9 +155,16 @@ def test_widths_may_differ_and_rank_may_be_short():
     wide = np.column_stack([z, np.zeros(60)]) @ orthonormal(0, 1, 3, 3)[0]
     for a, b in ((z, wide), (wide, z)):
         assert certify_pair(a, b).delta < 1e-12
-    short = certify_pair(z, wide)
+    short = certify_pair(wide, np.column_stack([z, z[:, 0]]))
     assert short.k_whitening == np.inf and not short.certificates[1]
     check_shape(short)
+
+
+def test_a_linear_map_that_fits_because_it_is_wide_proves_nothing_about_ica():
+    rng = np.random.default_rng(0)
+    found = certify_pair(rng.uniform(size=(10, 20)), rng.uniform(size=(10, 2)))
+    assert found.epsilon < 1e-12 and found.ica_vacuous and not found.certificates[3]
+    assert not certify_pair(rng.uniform(size=(10, 20)), rng.uniform(size=(10, 20))).certificates[3]
 
 
 def test_many_rows_are_sampled_and_this_is_said():

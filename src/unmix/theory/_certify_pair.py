@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from .._geometry import rotation, widest_pair
 from .._ica import components
-from ._certificate import Certificate
 from ._ica_constants import Curvature, ica_constant, ica_curvature, whitening_constants
 from ._near_isometry import distance_change, isometric_constant, near_isometry_bound
-from ._near_report import PAPER, NearReport
+from ._near_report import NearReport
+from ._pair_words import certificates_of, identifies, missing
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,7 +42,7 @@ class PairCertificate(NearReport):
     epsilon : float
         Worst error of the best linear map, in units of the second run.
     k_whitening, k_whitening2, k_ica : float
-        Constants of Theorem 2; infinite where there is no curvature.
+        Constants of Theorem 2; infinite where there is no curvature, or no invertible linear map.
     ica_bound : float
         K epsilon + K' epsilon^2: how far ICA components of the two runs can be, in their own units of unit
         variance, up to order and sign.
@@ -123,11 +123,11 @@ def certify_pair(
     a = a * factor
     rigid = _rigid_part(a, b, constant)
     linear = _linear_part(a, b, random_state)
-    certificates = _certificates(rigid, linear, all_pairs, len(a))
+    certificates = certificates_of(rigid, linear, all_pairs, len(a))
     return PairCertificate(
         certificates=certificates,
-        identifies=_identifies(certificates, rigid, linear),
-        missing=_missing(certificates),
+        identifies=identifies(certificates, rigid, linear, scale),
+        missing=missing(certificates),
         n_rows=len(a),
         all_pairs=all_pairs,
         factor=factor,
@@ -158,14 +158,18 @@ def _rigid_part(a: np.ndarray, b: np.ndarray, constant: float | None) -> dict:
 
 
 def _linear_part(a: np.ndarray, b: np.ndarray, random_state: int) -> dict:
-    """Apply Theorem 2 with X = b and Y the image of a under the best linear map, both of mean zero."""
+    """Apply Theorem 2 with X = b and Y the image of a under the best linear map, both of mean zero.
+
+    The map has to be invertible: only then are the components of the image those of a.
+    """
     image = a @ np.linalg.lstsq(a, b, rcond=None)[0]
     epsilon = float(np.linalg.norm(image - b, axis=1).max())
     smallest = min(float(np.linalg.eigvalsh(z.T @ z / len(z))[0]) for z in (b, image))
     y = b @ components(b, random_state).unmix
     curvature = ica_curvature(y)
     largest = float(np.linalg.norm(y, axis=1).max())
-    full = smallest > 1e-12 * float(np.linalg.eigvalsh(b.T @ b / len(b))[-1])
+    largest_variance = float(np.linalg.eigvalsh(b.T @ b / len(b))[-1])
+    full = a.shape[1] == b.shape[1] and smallest > 1e-12 * largest_variance  # so the map is invertible
     k1, k2 = (
         whitening_constants(float(np.linalg.norm(b, axis=1).max()), smallest) if full else (np.inf, np.inf)
     )
@@ -180,73 +184,6 @@ def _linear_part(a: np.ndarray, b: np.ndarray, random_state: int) -> dict:
         "ica_vacuous": bool(bound >= widest_pair(y, True, 0.0).value),
         "curvature": curvature,
     }
-
-
-def _certificates(rigid: dict, linear: dict, all_pairs: bool, n: int) -> tuple[Certificate, ...]:
-    believed = () if all_pairs else (f"the other rows are like the {n} compared",)
-    best = min(rigid["instance_bound"], rigid["uniform_bound"])
-    gaussian = int(linear["curvature"].gaussian.sum())
-    return (
-        Certificate(
-            f"Agreement up to a rigid motion, from distances ({PAPER}, Theorem 1 on the sample)",
-            not rigid["vacuous"],
-            believed,
-            (
-                f"distances change by at most {rigid['delta']:.3g} diameters, so that some rigid motion is "
-                f"within {best:.3g}; the least-squares one is within {rigid['measured_worst']:.3g}",
-            ),
-        ),
-        Certificate(
-            f"Full-rank covariances of both runs ({PAPER}, Lemma A.5)",
-            bool(np.isfinite(linear["k_whitening"])),
-            believed,
-            (
-                f"K_w = {linear['k_whitening']:.3g}"
-                if np.isfinite(linear["k_whitening"])
-                else "some direction has no variance",
-            ),
-        ),
-        Certificate(
-            f"At most one Gaussian component, curvature above 0 ({PAPER}, Lemma A.8)",
-            bool(linear["curvature"].gamma > 0 and gaussian <= 1),
-            believed,
-            (f"gamma = {linear['curvature'].gamma:.3g}, and {gaussian} components look Gaussian",),
-        ),
-        Certificate(
-            f"Agreement of ICA components up to order and sign ({PAPER}, Theorem 2)",
-            not linear["ica_vacuous"] and gaussian <= 1,
-            (*believed, "the ICA optima of both runs correspond", "epsilon is small (first order)"),
-            (f"K epsilon + K' epsilon^2 = {linear['ica_bound']:.3g} standard deviations",),
-        ),
-    )
-
-
-def _identifies(certificates: tuple[Certificate, ...], rigid: dict, linear: dict) -> str:
-    best = min(rigid["instance_bound"], rigid["uniform_bound"])
-    if certificates[3]:
-        return (
-            "After whitening and ICA the runs agree latent by latent, up to order and sign, within "
-            f"{linear['ica_bound']:.2g} standard deviations."
-        )
-    if certificates[0]:
-        return (
-            f"The runs agree up to a rotation, reflection and translation, within {best:.2g} diameters at "
-            "every row."
-        )
-    return (
-        "Nothing is proved for this pair: distances change too much for the bounds. The measured error up to "
-        f"a rigid motion is {rigid['measured_mean']:.2g} diameters on average."
-    )
-
-
-def _missing(certificates: tuple[Certificate, ...]) -> tuple[str, ...]:
-    wishes = (
-        "distances that change less between the runs (or scale=True, if they differ by a factor)",
-        "no direction without variance in either run",
-        "components that are not Gaussian",
-        "a smaller worst error of the best linear map, or bounded latents with more even variances",
-    )
-    return tuple(wish for wish, part in zip(wishes, certificates, strict=True) if not part)
 
 
 def _rows(
