@@ -352,3 +352,35 @@ def test_bad_factors_are_named():
         tangent_factors(np.ones((2, 3, 2)))
     with pytest.raises(ValueError, match="full column rank"):
         tangent_factors(np.ones((3, 2)))
+
+
+def test_a_learned_tolerance_asks_no_more_of_the_rank():
+    rng = np.random.default_rng(0)
+    slanted = rng.normal(size=(3, 8, 1)) + 0.02 * rng.normal(size=(3, 8, 2))  # two nearly parallel columns
+    jacobians = np.zeros((3, 12, 3))
+    jacobians[:, :8, :2], jacobians[:, 8:, 2:] = slanted, 1.0
+    jacobians += 1e-3 * rng.normal(size=jacobians.shape)  # no zeros, as learned
+    found = certify_mechanisms(jacobians, [{0, 1}, {2}], tolerance=0.02)
+    assert found["D"] and found.theorems[0] and "Local injectivity of the generator holds" in str(found)
+    assert found.plateau[0] < 0.02 < found.plateau[1]
+
+
+def test_third_derivatives_must_be_symmetric_in_all_axes():
+    thirds = np.zeros((1, 1, 2, 2, 2))
+    thirds[0, 0, 0] = [[0, 1], [1, 0]]  # symmetric in the last two only
+    with pytest.raises(ValueError, match="symmetric"):
+        certify_mechanisms(np.ones((1, 1, 2)), 2, thirds=thirds)
+
+
+def test_without_second_derivatives_separability_of_third_order_is_partly_assumed():
+    (first, second, third), slots = additive()
+    with_second = certify_mechanisms(first, slots, hessians=second, thirds=third)
+    without = certify_mechanisms(first, slots, thirds=third)
+    words = "second derivatives do not meet the third ones"
+    assert words in without.theorems[3].assumes and words not in with_second.theorems[4].assumes
+
+
+def test_supports_pooled_over_points_are_reported_too():
+    jacobians = np.array([[[1, 0], [1, 1], [0, 1.0]], [[0, 1], [1, 1], [1, 0.0]]])
+    found = certify_mechanisms(jacobians, 2)
+    assert found["M"].margin == 1 and "at least 0 with supports pooled" in str(found["M"])

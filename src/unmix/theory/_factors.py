@@ -7,6 +7,8 @@ import numpy as np
 
 from ._derivatives import Partition
 
+RANK = 1e-6  # smaller singular values and pivots are rounding; tolerances for learned zeros may be larger
+
 
 @dataclass(frozen=True, eq=False)
 class Samples:

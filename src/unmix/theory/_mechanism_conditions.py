@@ -4,7 +4,7 @@ import numpy as np
 
 from ._certificate import Certificate, names
 from ._derivatives import Partition
-from ._factors import Samples, components, row_basis, shared_strength, widest_paths
+from ._factors import RANK, Samples, components, row_basis, shared_strength, widest_paths
 from ._interactions import n_interaction_factors, separability
 
 
@@ -15,9 +15,7 @@ def injective(samples: Samples) -> Certificate:
     reason = f"smallest over largest singular value is {margins[point]:.2g} at point {point}"
     unmoved = np.flatnonzero(~samples.supports.any(2).all(0)).tolist()
     reasons = (reason, f"{names(unmoved)} move nothing at some point") if unmoved else (reason,)
-    return Certificate(
-        "Local injectivity of the generator", bool(margins[point] > samples.tolerance), (), reasons
-    )
+    return Certificate("Local injectivity of the generator", bool(margins[point] > RANK), (), reasons)
 
 
 def irreducible_disjoint(samples: Samples, slots: Partition) -> Certificate:
@@ -26,7 +24,7 @@ def irreducible_disjoint(samples: Samples, slots: Partition) -> Certificate:
     A slot is irreducible iff the row matroid of its columns is connected (Brady et al. 2023, irreducibility).
     """
     tolerance = samples.tolerance
-    weakest = {k: _connection(samples.slot(block), tolerance) for k, block in enumerate(slots)}
+    weakest = {k: _connection(samples.slot(block)) for k, block in enumerate(slots)}
     failing = [k for k, strength in weakest.items() if strength.min() <= tolerance]
     words = [f"slot {k} splits at {_share(weakest[k] <= tolerance)}" for k in failing[:3]]
     if not failing:
@@ -39,14 +37,14 @@ def _share(failing: np.ndarray) -> str:
     return f"{failing.mean():.0%} of points, as at point {failing.argmax()}"
 
 
-def _connection(columns: np.ndarray, tolerance: float) -> np.ndarray:
+def _connection(columns: np.ndarray) -> np.ndarray:
     """Return, per point, the weakest link of the row matroid: the tolerance at which the slot falls apart."""
     if columns.shape[1] == 1:
         return (np.abs(columns).max((1, 2)) > 0).astype(float)
-    r, _, margin = row_basis(columns, tolerance)
+    r, _, margin = row_basis(columns, RANK)
     widest = widest_paths(shared_strength(np.abs(r)))
     off_diagonal = ~np.eye(columns.shape[1], dtype=bool)
-    return np.where(margin > tolerance, widest[:, off_diagonal].min(1), 0.0)
+    return np.where(margin > RANK, widest[:, off_diagonal].min(1), 0.0)
 
 
 def irreducible_mutual(samples: Samples, slots: Partition) -> Certificate:

@@ -41,7 +41,7 @@ def _local(found: Mechanism, conditions: Sequence[Certificate], slots: Partition
     assumes = (
         FITS,
         *_ESTIMATE[found.kind],
-        *found.assumes,
+        *(words for condition in asked for words in condition.assumes),
         *(("slots irreducible with respect to Type S",) if grouping else ()),
         POSITIVE,
         EVERYWHERE,

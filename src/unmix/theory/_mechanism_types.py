@@ -78,10 +78,18 @@ def mutual(samples: Samples, slots: Partition) -> Mechanism:
     reasons = [f"z{a} moves {least} observed variables that z{b} does not, at point {point}"]
     if not least:
         reasons = [f"all that z{a} moves is moved by z{b} of another slot, at point {point}"]
+    if len(private) > 1:
+        reasons.append(f"at least {_pooled(samples, slots)} with supports pooled over points")
     if any(len(block) > 1 for block in slots):
         reasons.append("for the basis that these coordinates are; another basis within slots may differ")
     holding = float((private.min((1, 2)) > 0).mean())
     return Mechanism(_NAMES["M"], least > 0, (), tuple(reasons), "M", float(least), "rows", holding)
+
+
+def _pooled(samples: Samples, slots: Partition) -> int:
+    """Return the fewest rows of one's own when a row counts as moved if it is moved at any point."""
+    ever = samples.supports.any(0).astype(int)
+    return int((ever @ (1 - ever).T)[crossing(slots, len(ever))].min())
 
 
 def sparse(samples: Samples, slots: Partition, generic: bool, search: int) -> tuple[Mechanism, SparsityGap]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ._certificate import Certificate, assumed
@@ -205,31 +206,35 @@ def certify_mechanisms(
     third = higher(thirds, samples.jacobians, "thirds", 3)
     orders = [given for given in (second, third) if given is not None]
     s, gap = sparse(samples, slots, generic, search)
-    types = (
-        disjoint(samples, slots),
-        mutual(samples, slots),
-        s,
-        *(non_interacting(given, samples, slots) for given in orders),
-    )
-    conditions = [
-        injective(samples),
-        irreducible_disjoint(samples, slots),
-        irreducible_mutual(samples, slots),
-    ]
-    for given in orders:
-        conditions.append(irreducible_interactions(given, slots, samples.tolerance))
-        conditions.append(separable(samples, second, given, slots))
+    interactions = (non_interacting(given, samples, slots) for given in orders)
+    types = (disjoint(samples, slots), mutual(samples, slots), s, *interactions)
+    conditions = _conditions(samples, slots, second, orders)
     local = locally(types, conditions, slots)
     return MechanismCertificate(
         slots,
         types,
-        tuple(conditions),
+        conditions,
         (*local, globally(local, conditions[0], convex_support)),
         gap,
         _plateau(samples),
         len(samples.jacobians),
         samples.tolerance,
     )
+
+
+def _conditions(
+    samples: Samples, slots: Partition, second: np.ndarray | None, orders: list[np.ndarray]
+) -> tuple[Certificate, ...]:
+    """Check what the theorems ask for beside a type; injectivity comes first."""
+    found = [
+        injective(samples),
+        irreducible_disjoint(samples, slots),
+        irreducible_mutual(samples, slots),
+    ]
+    for given in orders:
+        found.append(irreducible_interactions(given, slots, samples.tolerance))
+        found.append(separable(samples, second, given, slots))
+    return tuple(found)
 
 
 def _plateau(samples: Samples) -> tuple[float, float]:

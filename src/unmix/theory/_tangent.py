@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._derivatives import jacobian_samples, relative
-from ._factors import components, row_basis, shared_strength
+from ._factors import RANK, components, row_basis, shared_strength
 
 
 def tangent_factors(jacobian: ArrayLike, *, tolerance: float = 1e-6) -> tuple[np.ndarray, ...]:
@@ -18,6 +18,7 @@ def tangent_factors(jacobian: ArrayLike, *, tolerance: float = 1e-6) -> tuple[np
     jacobian : array-like of shape (n_observed, n_latents)
         Of full column rank.
     tolerance : float
+        Links below it count as none, in the basis of rows that the factors are read off.
 
     Returns
     -------
@@ -39,8 +40,8 @@ def tangent_factors(jacobian: ArrayLike, *, tolerance: float = 1e-6) -> tuple[np
     samples, tolerance = jacobian_samples(jacobian), relative(tolerance)
     if len(samples) > 1:
         raise ValueError(f"`jacobian` must be one matrix, got {len(samples)}. Factors differ between points.")
-    r, t, margin = (part[0] for part in row_basis(np.swapaxes(samples, 1, 2), tolerance))
-    if margin <= tolerance:
+    r, t, margin = (part[0] for part in row_basis(np.swapaxes(samples, 1, 2), RANK))
+    if margin <= RANK:
         raise ValueError(
             f"`jacobian` must have full column rank, got a smallest pivot of {margin:.2g} of the largest. "
             "Some direction moves nothing."
