@@ -72,6 +72,37 @@ def test_evaluate_scores_beside_raw_x_and_floor(tables, unmix_json):
     assert json.loads((tables / "s.json").read_text()) == document
 
 
+def test_evaluate_scores_the_metrics_named(tables, unmix_json):
+    paths = (tables / "data.npz", tables / "z_hat.csv")
+    document = unmix_json("evaluate", *paths, "--metrics", "mcc.spearman, mig,dci.completeness")
+    assert list(document) == ["mcc.spearman", "mig", "dci.completeness"]
+    assert document["dci.completeness"]["probe"] == "trees"
+    assert document["mig"]["factors"] == "All factors continuous (detected)."
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "html"])
+def test_evaluate_writes_the_table_it_prints(suffix, tables, unmix):
+    out = tables / f"scores.{suffix}"
+    result = unmix("evaluate", tables / "data.npz", tables / "z_hat.csv", "--out", out)
+    assert result.code == 0 and "mcc" in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("said", "decision"),
+    [
+        ("none", "All factors continuous (declared)."),
+        ("1", "Discrete factors 1, the others continuous (declared)."),
+    ],
+)
+def test_evaluate_takes_discrete_factors(said, decision, tables, unmix_json):
+    z = np.column_stack([np.arange(60.0), np.arange(60) % 3])
+    np.save(tables / "z.npy", z)
+    document = unmix_json(
+        "evaluate", tables / "z.npy", tables / "z.npy", "--metrics", "mig", "--discrete", said
+    )
+    assert document["mig"]["factors"] == decision
+
+
 def test_evaluate_reminds_of_raw_x(tables, unmix):
     result = unmix("evaluate", tables / "data.npz", tables / "z_hat.csv")
     assert result.code == 0 and "mcc" in result.out and "Pass --x" in result.out
@@ -113,6 +144,9 @@ def bad_lines():
         ("text column", ["evaluate", "{data}", "{text}"], "column 'b' holds the text 'cat'"),
         ("truncated", ["evaluate", "{data}", "{truncated}"], "whole NPZ"),
         ("no such key", ["evaluate", "{data}:q", "{data}:z"], "must hold an array 'q'"),
+        ("no such metric", ["evaluate", "{data}", "{data}:z", "--metrics", "mcc,nope"], "got 'nope'"),
+        ("no such factor", ["evaluate", "{data}", "{data}:z", "--discrete", "9"], "`--discrete` must be"),
+        ("scores as text", ["evaluate", "{data}", "{data}:z", "--out", "s.txt"], "must end in"),
         ("rows differ", ["evaluate", "{data}", "{mask}"], "rows"),
         ("certificate elsewhere", ["certify", "{mask}", "--out", "no/such/c.json"], "Make the folder first"),
         ("certificate as text", ["certify", "{mask}", "--out", "c.txt"], "must end in"),

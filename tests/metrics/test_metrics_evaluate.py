@@ -1,15 +1,20 @@
 """The table of scores: values, intervals that cover, nulls, floors, raw x."""
 
+import csv
 import dataclasses
 import io
 import json
+import sys
+import time
 from functools import partial
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from unmix.metrics import Score, evaluate, mcc, r2
+from unmix.metrics import Evaluation, Score, dci, evaluate, infomec, mcc, mig, r2, sap, slot_identifiability
+from unmix.metrics._catalogue import MEASURES
+from unmix.metrics._evaluate import _high
 
 
 def normal(*shape, seed=0):
@@ -120,7 +125,11 @@ def test_without_x_there_is_no_raw_score():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"metrics": ["mig"]}, "`metrics` must name some of"),
+        ({"metrics": ["mia"]}, "`metrics` must name some of .*or be 'all', got 'mia'"),
+        ({"metrics": ["dci.modularity"]}, "`metrics` must name some of"),
+        ({"metrics": []}, "at least one metric"),
+        ({"discrete": [True]}, "`discrete` must be None, True, False or 2 bools"),
+        ({"discrete": True}, "values repeat"),
         ({"n_boot": 1}, "`n_boot` must be at least 2"),
         ({"x": normal(5, 2)}, "`x` must have 20 rows"),
         ({"x": np.full((20, 2), np.nan)}, "`x` must be finite"),
@@ -133,3 +142,190 @@ def test_bad_input_is_named(change, words):
     arguments = {"z_true": normal(20, 2), "z_hat": normal(20, 2)} | change
     with pytest.raises(ValueError, match=words):
         evaluate(**arguments)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    rng = np.random.default_rng(0)
+    z = np.column_stack([rng.normal(size=300), rng.integers(0, 4, 300)])
+    return z, z[:, ::-1] + 0.2 * rng.normal(size=(300, 2))
+
+
+def test_a_metric_with_several_values_gives_several_rows_from_one_evaluation(mixed):
+    scores = evaluate(*mixed, metrics=["dci", "infomec", "mig"], n_boot=3, random_state=0)
+    assert list(scores) == [
+        *("dci.disentanglement", "dci.completeness", "dci.informativeness"),
+        *("infomec.modularity", "infomec.explicitness", "infomec.compactness"),
+        "mig",
+    ]
+    found = dci(*mixed)
+    assert scores["dci.completeness"].value == found.completeness
+    assert scores["dci.disentanglement"].probe == found.probe == "trees"
+    assert scores["dci.disentanglement"].seconds == scores["dci.completeness"].seconds > 0
+    assert scores["infomec.modularity"].value == infomec(*mixed).modularity
+    assert scores["mig"].value == mig(*mixed)
+
+
+def test_one_row_may_be_asked_for_alone(mixed):
+    few = {"n_boot": 2, "random_state": 0}
+    alone = evaluate(*mixed, metrics="infomec.compactness", **few)
+    assert list(alone) == ["infomec.compactness"]
+    both = evaluate(*mixed, metrics=["infomec.compactness", "infomec.modularity"], **few)
+    assert list(both) == ["infomec.compactness", "infomec.modularity"]
+    assert both["infomec.compactness"].seconds == both["infomec.modularity"].seconds
+
+
+def test_every_name_is_scored_with_its_budget():
+    rng = np.random.default_rng(0)
+    z = rng.integers(0, 4, (60, 2)) + 0.0
+    scores = evaluate(z, z + 0.3 * rng.normal(size=(60, 2)), metrics="all", n_boot=2, random_state=0)
+    assert {name if name in MEASURES else name.rpartition(".")[0] for name in scores} == set(MEASURES)
+    for score in scores.values():
+        assert score.probe and score.n_boot == 2 and score.n_samples == 60
+        assert score.interval[0] <= score.value <= score.interval[1]
+    assert scores["r2.boosted"].n_draws == 2 and scores["mcc"].n_draws == 20
+    assert scores["mcc"].factors is None and "All factors discrete" in scores["dci.completeness"].factors
+
+
+def test_slow_metrics_use_part_of_many_samples_and_say_so():
+    z = normal(5100, 2)
+    scores = evaluate(z, z, metrics=["slot_identifiability", "mcc"], n_boot=2, random_state=0)
+    assert scores["slot_identifiability"].n_samples == 5000 and scores["mcc"].n_samples == 5100
+
+
+def test_factors_are_declared_or_detected_and_the_decision_is_stated(mixed):
+    few = {"metrics": ["sap"], "n_boot": 2, "random_state": 0}
+    assert evaluate(*mixed, **few).factors == "Discrete factors 1, the others continuous (detected)."
+    declared = evaluate(*mixed, discrete=False, **few)
+    assert declared.factors == "All factors continuous (declared)." == declared["sap"].factors
+    assert declared["sap"].value == sap(*mixed, discrete=False) != sap(*mixed)
+
+
+def test_few_half_samples_give_an_interval_by_students_t():
+    drawn = iter([0.5, 0.4, 0.6, 0.5])
+
+    def scripted(z_true, z_hat):
+        return next(drawn, 0.5)
+
+    z = normal(20, 2)
+    low, high = evaluate(z, z, metrics=[scripted], n_boot=3, random_state=0)["scripted"].interval
+    assert (high - low) / 2 == pytest.approx(4.302653 * 0.1)  # t(0.975, 2) times the spread of 0.4, 0.6, 0.5
+    assert (high + low) / 2 == pytest.approx(0.5)
+
+
+def test_what_is_undefined_is_left_out_and_named():
+    z = normal(60, 1)
+    scores = evaluate(z, z, metrics=["infomec"], n_boot=2, random_state=0)
+    assert list(scores) == ["infomec.explicitness"]
+    assert scores.undefined == ("infomec.modularity", "infomec.compactness")
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(scores)
+    assert "Undefined here: infomec.modularity" in " ".join(console.export_text().split())
+    wide = evaluate(z, np.hstack([z, normal(60, 1, seed=1)]), metrics=["infomec"], n_boot=2, random_state=0)
+    assert wide["infomec.compactness"].floor is None  # a rotation of one factor is one code
+    json.dumps(wide.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("low", "null", "floor", "words"),
+    [
+        (0.1, 0.2, 0.5, "chance"),
+        (0.3, 0.2, 0.5, "floor"),
+        (0.6, 0.2, 0.5, "above floor"),
+        (0.6, 0.2, None, "above chance"),
+    ],
+)
+def test_a_score_says_what_it_is_evidence_of(low, null, floor, words):
+    assert Score(0.9, (low, 1.0), null, floor, None, 0.1, 10).reading == words
+    lucky = Score(0.9, (low, 1.0), null, floor, None, 0.1, 10, null_high=0.8, floor_high=0.9)
+    assert lucky.reading == "chance"
+
+
+def test_a_rotation_is_hardly_ever_read_as_more_than_its_floor():
+    rng, readings = np.random.default_rng(0), []
+    for _ in range(20):
+        z = rng.normal(size=(300, 3))
+        turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        readings.append(evaluate(z, z @ turn, metrics=["mcc"], n_boot=10, random_state=rng)["mcc"].reading)
+    assert readings.count("floor") >= 17 and "chance" not in readings
+
+
+def test_draws_are_bounded_by_quantiles_or_by_students_t():
+    def scripted(values):
+        drawn = iter([0.5, 0.5, 0.5, *values, *values])  # the value, two halves, then null and floor
+        return lambda z_true, z_hat: next(drawn)
+
+    z = normal(20, 2)
+    many = np.random.default_rng(0).uniform(size=20).tolist()
+    score = evaluate(z, z, metrics={"own": scripted(many)}, n_boot=2)["own"]
+    assert score.floor_high == score.null_high == pytest.approx(np.quantile(many, 0.95))
+    assert _high([0.2, 0.4, 0.3]) == pytest.approx(0.3 + 2.919986 * 0.1 * np.sqrt(4 / 3))
+    assert _high([0.9, 0.5]) == 1 and _high([0.4, float("nan")]) == 0.4 and _high([float("nan")]) is None
+
+
+def test_it_is_a_frame(evaluation):
+    frame = evaluation.to_frame()
+    assert list(frame.index) == ["mcc", "r2"] and ["metric", *frame.columns] == list(evaluation.columns)
+    assert frame.loc["mcc", "value"] == evaluation["mcc"].value
+    assert evaluation.column("metric") == ["mcc", "r2"]
+    assert evaluation.column("low") == [evaluation[name].interval[0] for name in evaluation]
+    assert [record["floor"] for record in evaluation.records()] == evaluation.column("floor")
+    with pytest.raises(ValueError, match="`name` must be one of"):
+        evaluation.column("values")
+
+
+def test_a_csv_file_holds_every_digit(evaluation, tmp_path):
+    path = evaluation.write(tmp_path / "scores.csv")
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert [row["metric"] for row in rows] == ["mcc", "r2"] and set(rows[0]) == set(evaluation.columns)
+    assert float(rows[1]["high"]) == evaluation["r2"].interval[1] and rows[0]["probe"] == "pearson, matched"
+
+
+def test_a_json_file_holds_the_dictionary(evaluation, tmp_path):
+    path = evaluation.write(tmp_path / "scores.json")
+    assert json.loads(path.read_text()) == json.loads(json.dumps(evaluation.to_dict()))
+
+
+def test_names_are_escaped_wherever_they_go(tmp_path):
+    evil = '<script>alert("a,b")</script>[red]'
+    scores = evaluate(normal(20, 2), normal(20, 2), metrics={evil: mcc}, n_boot=2, random_state=0)
+    page = scores.write(tmp_path / "scores.html").read_text()
+    assert "<script>" not in page and "&lt;script&gt;alert(&quot;a,b&quot;)" in page
+    assert f"{scores[evil].floor:.3f}" in page
+    lines = scores.write(tmp_path / "scores.csv").read_text().splitlines()
+    assert next(csv.DictReader(lines))["metric"] == evil
+    console = Console(width=300, record=True, file=io.StringIO())
+    console.print(scores)
+    assert evil in console.export_text()
+
+
+def test_a_file_of_another_kind_is_refused_and_nothing_is_written(evaluation, tmp_path):
+    with pytest.raises(ValueError, match=r"`path` must end in \.csv, \.json, \.html"):
+        evaluation.write(tmp_path / "scores.xlsx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_own_metrics_may_return_several_values():
+    @dataclasses.dataclass
+    class Pair:
+        low: float
+        high: float
+        label: str
+
+    def spread(z_true, z_hat):
+        return Pair(0.25, 0.75, "text")
+
+    z = normal(20, 2)
+    assert list(evaluate(z, z, metrics=[spread], n_boot=2)) == ["spread.low", "spread.high"]
+    assert isinstance(evaluate(z, z, metrics={"s": slot_identifiability}, n_boot=2), Evaluation)
+
+
+@pytest.mark.parametrize("wanted", ["dci", "all"])
+def test_a_missing_extra_is_named_before_any_work(wanted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match=r"pip install 'unmix\[trees\]'"):
+        evaluate(
+            normal(20_000, 5), normal(20_000, 5), metrics=["r2.kernel", wanted] if wanted != "all" else "all"
+        )
+    assert time.perf_counter() - start < 1

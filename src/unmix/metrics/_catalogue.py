@@ -87,6 +87,8 @@ def measures(metrics: str | Iterable[str | Metric] | Mapping[str, Metric]) -> li
         name, measure = _known(metric) if isinstance(metric, str) else _own(metric)
         seen = found[name].parts if name in found else ()
         found[name] = replace(measure, parts=tuple(dict.fromkeys(seen + measure.parts)))
+    if "dci" in found:
+        _need_trees()
     if not found:
         raise ValueError("`metrics` must name at least one metric, got none. For example ['mcc'].")
     return list(found.items())
@@ -103,6 +105,17 @@ def _known(name: str) -> tuple[str, Measure]:
         f"`metrics` must name some of {', '.join(sorted(MEASURES))}, or be 'all', got {name!r}. "
         "Or pass a function."
     )
+
+
+def _need_trees() -> None:
+    """Say what is missing before the work starts rather than in the middle of it."""
+    try:
+        import lightgbm  # noqa: F401
+    except ImportError:
+        raise ValueError(
+            "`metrics` must leave out 'dci' without lightgbm: pip install 'unmix[trees]', "
+            "or pass `partial(dci, probe='forest')`."
+        ) from None
 
 
 def _own(metric: Metric) -> tuple[str, Measure]:

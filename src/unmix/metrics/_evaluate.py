@@ -16,7 +16,7 @@ from ._floor import rotation
 from ._kinds import Declared, kinds
 from ._score import Evaluation, Score
 
-_LEAST, _TRIES, _FEW = 8, 100, 40
+_LEAST, _TRIES, _FEW, _MANY = 8, 100, 40, 20
 Parts = dict[str, float]
 
 
@@ -148,6 +148,8 @@ def _scores(
             n_boot=measure.n_boot,
             n_draws=measure.n_draws,
             factors=said if measure.kinds else None,
+            null_high=_high([found[part] for found in null]),
+            floor_high=_high([found[part] for found in floor]),
         )
         for part in value
     }
@@ -167,6 +169,17 @@ def _mean(values: list[float]) -> float | None:
     """Average what is defined; None where nothing is."""
     defined = [value for value in values if not np.isnan(value)]
     return float(np.mean(defined)) if defined else None
+
+
+def _high(values: list[float]) -> float | None:
+    """Return what 95% of draws stay below, never above 1 unless a draw is; None where nothing is defined."""
+    defined = np.array([value for value in values if not np.isnan(value)])
+    if len(defined) < 2:
+        return _mean(values)
+    if len(defined) >= _MANY:
+        return float(np.quantile(defined, 0.95))
+    reach = t.ppf(0.95, len(defined) - 1) * defined.std(ddof=1) * np.sqrt(1 + 1 / len(defined))
+    return float(min(defined.mean() + reach, max(1.0, defined.max())))
 
 
 def _interval(value: float, drawn: np.ndarray) -> tuple[float, float]:

@@ -13,7 +13,9 @@ from typing import Any
 from .._files import atomic_write
 
 _HEADINGS = ("metric", "value", "interval", "null", "floor", "raw x", "probe", "n", "seconds", "reads as")
-_CAPTION = "null: shuffled rows. floor: random rotation of the truth."
+_CAPTION = (
+    "null: shuffled rows. floor: random rotations of the truth. In brackets: what 95% of them stay below."
+)
 _SUFFIXES = (".csv", ".json", ".html", ".htm")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Scores</title><style>
@@ -53,6 +55,9 @@ class Score:
         Half-samples behind the interval; draws behind null and floor.
     factors : str or None
         Which factors were taken as discrete, where that matters to the metric.
+    null_high, floor_high : float or None
+        What 95% of shuffles, and of rotations, stay below: by quantiles of 20 draws or more, else by
+        Student's t.
     """
 
     value: float
@@ -66,19 +71,23 @@ class Score:
     n_boot: int = 0
     n_draws: int = 0
     factors: str | None = None
+    null_high: float | None = None
+    floor_high: float | None = None
 
     @property
     def reading(self) -> str:
-        """What the value is evidence of, by its interval: "chance", "floor" or "above floor".
+        """What the value is evidence of, by the low end of its interval: "chance", "floor" or "above floor".
 
-        "floor" says that codes which identify nothing score as much; "above chance", that there is no floor.
+        "floor" says that codes which identify nothing often score as much: one rotation in twenty, or more.
+        "above chance" says that there is no floor to compare with.
         """
-        low = self.interval[0]
-        if self.null is not None and low <= self.null:
+        null = self.null if self.null_high is None else self.null_high
+        floor = self.floor if self.floor_high is None else self.floor_high
+        if null is not None and self.interval[0] <= null:
             return "chance"
-        if self.floor is None:
+        if floor is None:
             return "above chance"
-        return "floor" if low <= self.floor else "above floor"
+        return "floor" if self.interval[0] <= floor else "above floor"
 
 
 @dataclass(frozen=True)
@@ -188,7 +197,10 @@ class Evaluation(Mapping[str, Score]):
         return " ".join(filter(None, (_CAPTION, self.factors, left_out)))
 
 
-_MORE = ("null", "floor", "raw", "probe", "n_samples", "n_boot", "n_draws", "seconds", "factors", "reading")
+_MORE = (
+    *("null", "null_high", "floor", "floor_high", "raw", "probe"),
+    *("n_samples", "n_boot", "n_draws", "seconds", "factors", "reading"),
+)
 
 
 def _record(name: str, score: Score) -> dict[str, Any]:
@@ -199,6 +211,13 @@ def _record(name: str, score: Score) -> dict[str, Any]:
 
 def _row(name: str, score: Score) -> tuple[str, ...]:
     low, high = score.interval
-    rest = ["-" if v is None else f"{v:.3f}" for v in (score.null, score.floor, score.raw)]
-    numbers = (f"{score.value:.3f}", f"{low:.3f} to {high:.3f}", *rest)
+    raw = "-" if score.raw is None else f"{score.raw:.3f}"
+    drawn = (_drawn(score.null, score.null_high), _drawn(score.floor, score.floor_high))
+    numbers = (f"{score.value:.3f}", f"{low:.3f} to {high:.3f}", *drawn, raw)
     return (name, *numbers, score.probe, str(score.n_samples), f"{score.seconds:.3g}", score.reading)
+
+
+def _drawn(mean: float | None, high: float | None) -> str:
+    if mean is None:
+        return "-"
+    return f"{mean:.3f}" if high is None else f"{mean:.3f} ({high:.2f})"
