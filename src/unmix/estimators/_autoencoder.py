@@ -2,7 +2,6 @@
 
 from typing import Any, final
 
-import torch
 from torch import Tensor
 
 from unmix.nn import residual_mlp
@@ -85,13 +84,9 @@ class Autoencoder(LatentEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _train(self, x: Tensor, schedule: Schedule) -> Trained:
-        def make() -> Objective:
-            return Objective(
-                self.encoder(x.shape[1], self.n_components),
-                self.decoder(self.n_components, x.shape[1]),
-                self.n_components,
-            )
+    def _networks(self, n_features: int) -> Objective:
+        n = self.n_components
+        return Objective(self.encoder(n_features, n), self.decoder(n, n_features), n)
 
-        members = build(make, self.n_restarts, schedule.seed, torch.device(x.device))
-        return train_restarts(members, {}, x, schedule)
+    def _train(self, x: Tensor, schedule: Schedule) -> Trained:
+        return train_restarts(build(self, x, schedule.seed), {}, x, schedule)

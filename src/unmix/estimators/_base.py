@@ -38,6 +38,12 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     verbose: bool
     random_state: Any
 
+    _fitted_arrays: tuple[str, ...] = ("mean_", "scale_", "latent_scale_")  # what a file keeps, besides networks
+
+    @abstractmethod
+    def _networks(self, n_features: int) -> Objective:
+        """Build the networks, untrained."""
+
     @abstractmethod
     def _train(self, x: Tensor, schedule: Schedule) -> Trained:
         """Train on standardised data and return the best restart."""
@@ -140,11 +146,11 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return torch.as_tensor((values - self.mean_) / self.scale_, dtype=torch.float64)
 
 
-def build(make: Callable[[], Objective], n_members: int, seed: int, place: torch.device) -> list[Objective]:
-    """Build networks from a seed, leaving torch's global random state as it was."""
+def build(estimator: Any, x: Tensor, seed: int) -> list[Objective]:
+    """Build the networks of every restart from a seed, leaving torch's global random state as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return [make().to(place) for _ in range(n_members)]
+        return [estimator._networks(x.shape[1]).to(x.device) for _ in range(estimator.n_restarts)]
 
 
 def _plain(X: Any) -> Any:

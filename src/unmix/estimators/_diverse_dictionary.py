@@ -108,20 +108,15 @@ class DiverseDictionaryLearning(LatentEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
+    def _networks(self, n_features: int) -> Objective:
+        n = self.n_components
+        networks = self.encoder(n_features, 2 * n), self.decoder(n, n_features)
+        square = n_features == n
+        return Objective(*networks, n, variational=True, penalty=self.penalty, decorrelate=square)
+
     def _train(self, x: Tensor, schedule: Schedule) -> Trained:
         square = _is_square(x, self.n_components)
-
-        def make() -> Objective:
-            return Objective(
-                self.encoder(x.shape[1], 2 * self.n_components),
-                self.decoder(self.n_components, x.shape[1]),
-                self.n_components,
-                variational=True,
-                penalty=self.penalty,
-                decorrelate=square,
-            )
-
-        members = build(make, self.n_restarts, schedule.seed, torch.device(x.device))
+        members = build(self, x, schedule.seed)
         informed = has_linear_coordinates(members[0])
         if informed:
             _start(members, x, torch.Generator().manual_seed(schedule.seed))

@@ -107,7 +107,7 @@ def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[
     estimator.n_features_in_, estimator.n_iter_ = int(header["n_features_in"]), int(header["n_iter"])
     if header["feature_names_in"] is not None:
         estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
-    for name in ("mean_", "scale_", "latent_scale_"):
+    for name in estimator._fitted_arrays:
         setattr(estimator, name, tensors[name].numpy())
     margin = None if header["margin"] is None else float(header["margin"])
     estimator.structure_ = Structure(tensors["structure"].numpy(), margin=margin)
@@ -119,10 +119,9 @@ def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[
 
 def _restore_networks(estimator: Any, tensors: dict[str, Tensor]) -> None:
     """Build the networks anew from their factories and give them their weights."""
-    n_in, n = estimator.n_features_in_, estimator.n_components
-    n_out = n if isinstance(estimator, Autoencoder) else 2 * n
     with torch.random.fork_rng(devices=[]):
-        objective = Objective(estimator.encoder(n_in, n_out), estimator.decoder(n, n_in), n)
+        built = estimator._networks(estimator.n_features_in_)
+    objective = Objective(built.encoder, built.decoder, estimator.n_components)
     weights = {name: t for name, t in tensors.items() if name.startswith(("encoder.", "decoder."))}
     objective.double().requires_grad_(False).load_state_dict(weights)
     estimator.encoder_, estimator.decoder_ = objective.encoder.eval(), objective.decoder.eval()
@@ -131,7 +130,7 @@ def _restore_networks(estimator: Any, tensors: dict[str, Tensor]) -> None:
 def _tensors(estimator: LatentEstimator) -> dict[str, Tensor]:
     arrays = {
         name: torch.from_numpy(getattr(estimator, name).copy())
-        for name in ("mean_", "scale_", "latent_scale_")
+        for name in estimator._fitted_arrays
     }
     networks = estimator._objective_.state_dict()
     structure = {"structure": torch.from_numpy(estimator.structure_.support.copy())}
