@@ -56,6 +56,31 @@ def draw_shear() -> Figure:
     return figure
 
 
+def turn(z: np.ndarray, angle: float) -> np.ndarray:
+    """Return the estimates of z0 and z1 where z2 is the given angle."""
+    cos, sin = np.cos(angle), np.sin(angle)
+    return z @ np.array([[cos, sin], [-sin, cos]])
+
+
+def draw_turn() -> Figure:
+    """Draw two latents with the same children, turned by an angle that a third one sets."""
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    z = np.random.default_rng(0).normal(size=(250, 2))
+    lines = [np.column_stack([np.full(2, c), [-2.2, 2.2]]) for c in (-1.0, 0.0, 1.0)]
+    panels = (
+        ("the truth, whatever z2 is", 0.0, "z0", "z1"),
+        ("estimates where z2 = -0.6", -0.6, "estimated z0", "estimated z1"),
+        ("estimates where z2 = 0.6", 0.6, "estimated z0", "estimated z1"),
+    )
+    for ax, (title, angle, across, up) in zip(figure.subplots(1, 3), panels, strict=True):
+        ax.scatter(*turn(z, angle).T, s=9, color=ORANGE, alpha=0.55, linewidths=0)
+        for line in lines:
+            ax.plot(*turn(line, angle).T, color=BLUE, linewidth=1.6)
+        ax.set(xticks=[], yticks=[], xlim=(-3, 3), ylim=(-3, 3), aspect="equal")
+        _plain(ax, title, across, up)
+    return figure
+
+
 def draw_relations() -> Figure:
     """Draw the seven regions of three observed variables: what is stated, and what always follows."""
     figure = Figure(figsize=(9, 3.4), layout="constrained")
@@ -119,7 +144,12 @@ def draw_mechanisms() -> Figure:
 
 def _main() -> None:
     matplotlib.rcParams.update({"svg.hashsalt": "unmix", "svg.fonttype": "none"})
-    pictures = (("shear", draw_shear), ("relations", draw_relations), ("mechanisms", draw_mechanisms))
+    pictures = (
+        ("shear", draw_shear),
+        ("turn", draw_turn),
+        ("relations", draw_relations),
+        ("mechanisms", draw_mechanisms),
+    )
     for name, draw in pictures:
         draw().savefig(HERE / f"{name}.svg", transparent=True, metadata={"Date": None})
 

@@ -223,8 +223,8 @@ def test_what_is_identified_and_what_is_missing():
     structure = Structure([[1, 1, 0, 0], [0, 1, 1, 1], [0, 1, 1, 1], [0, 1, 0, 0]])
     certificate = certify(structure)
     assert certificate.identifies == (
-        "z1 is identified alone, up to order and an invertible function of each; z0, z2, z3 are identified up to "
-        "a mixing with those latents that move all that they move."
+        "z1 is identified alone, up to order and an invertible function of each; z0, z2, z3 are identified "
+        "up to a mixing with those latents that move all that they move."
     )
     assert (
         certificate.missing[0].endswith("would identify z0 alone") and "independent" in certificate.missing[0]

@@ -128,7 +128,7 @@ def test_linear_mixings_outside_the_pattern_add_edges():
 
 
 def test_independence_leaves_a_single_latent_no_freedom():
-    """z_0 below z_1: maps ẑ_0 -> a(ẑ_1) ẑ_0 + c(ẑ_1) keep a standard normal z_0 free of ẑ_1 only if trivial."""
+    """z_0 below z_1: maps ẑ_0 -> a(ẑ_1) ẑ_0 + c(ẑ_1) leave z_0 free of ẑ_1 only if they are trivial."""
     certificate = certify(Structure([[1, 1], [0, 1]]), independent_latents=True)
     assert not certificate.may_depend[0, 1]
     rng = np.random.default_rng(0)

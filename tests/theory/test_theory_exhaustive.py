@@ -119,7 +119,7 @@ def test_random_structures_up_to_8_x_6():
 
 @pytest.mark.parametrize("independent", [False, True])
 def test_guarantees_for_all_pairs_of_sets(independent):
-    """Each guarantee of two sets is the absence of mixed pairs, written out; regions partition the latents."""
+    """Each guarantee of two sets is the absence of mixed pairs, written out; regions are a partition."""
     small = [*every_structure(3, 3)][::14]
     for structure in [*small, *random_structures(2, seed=1)]:
         sets = [a for size in (1, 2) for a in itertools.combinations(range(structure.n_observed), size)]

@@ -94,7 +94,7 @@ def test_selection_and_its_error_bound():
     assert found.stable(1.0) == Structure([[1, 1], [0, 0], [0, 1]])
     assert found.stable(0.75) == APART and found.stable() == found.stable(0.9)
     assert found.expected_false_edges(0.75) == pytest.approx(4**2 / (0.5 * 6))
-    with pytest.raises(ValueError, match="above 0.5"):
+    with pytest.raises(ValueError, match=r"above 0\.5"):
         found.expected_false_edges(0.5)
 
 

@@ -5,8 +5,11 @@ containment of children. `C_i` are the children of latent i, `N_i` the other obs
 """
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from unmix.structure import Structure
+
+_SPARSE = 0.1  # the share of edges below which a sparse product is faster
 
 
 def clauses_met(structure: Structure) -> np.ndarray:
@@ -54,11 +57,13 @@ def witness(structure: Structure, latent: int, clause: int) -> frozenset[int]:
 def _shared_by_all_but_one(structure: Structure) -> np.ndarray:
     """Clause 2: some x_k outside C_i is a child of every latent in R_i.
 
-    (1 - S) R' counts, for each x_k and latent i, the members of R_i that miss x_k.
+    S R' counts, for each x_k and latent i, the members of R_i that move x_k.
     """
-    absent = (~structure.support).astype(np.float32)
-    missed = absent @ _required(structure).T.astype(np.float32)
-    return ((missed == 0) & ~structure.support).any(0)
+    required = _required(structure).astype(np.float32)
+    edges = structure.support.astype(np.float32)
+    few = structure.n_edges < _SPARSE * edges.size
+    counts = (csr_array(edges) if few else edges) @ required.T
+    return ((counts == required.sum(1)) & ~structure.support).any(0)
 
 
 def _required(structure: Structure) -> np.ndarray:
