@@ -189,6 +189,21 @@ def test_noise_scores_less_than_the_truth(metric):
     assert metric(z, rng(5).normal(size=z.shape)) < metric(z, z) - 0.1
 
 
+@every
+@pytest.mark.parametrize("unit", [1e300, 1e-300])
+def test_units_of_factors_and_codes_may_be_huge_or_tiny(metric, unit):
+    z = rng().normal(size=(200, 2))
+    codes = z + 0.3 * rng(1).normal(size=z.shape)
+    assert metric(unit * z, unit * codes) == pytest.approx(metric(z, codes), abs=1e-6)
+    assert np.isfinite(irs(unit * z, unit * codes, weighted=True))
+
+
+def test_irs_is_never_negative():
+    z = np.repeat([[0], [1]], 5, axis=0)
+    codes = np.array([[0], [0], [0], [0], [1], [1], [1], [1], [1], [0]])  # strays 0.8, reaches 0.5
+    assert irs(z, codes, quantile=1) == 0
+
+
 def test_copies_of_a_code_close_the_gaps():
     z = levels()
     assert mig(z, np.hstack([z, z])) == pytest.approx(0, abs=1e-12)

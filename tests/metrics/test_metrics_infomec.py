@@ -119,6 +119,13 @@ def test_edges_have_documented_values():
     assert single.compactness > 0.8
 
 
+@pytest.mark.parametrize("unit", [1e300, 1e-300])
+def test_units_may_be_huge_or_tiny(unit):
+    z = rng().normal(size=(200, 2))
+    codes = z + 0.3 * rng(1).normal(size=z.shape)
+    assert scores(infomec(unit * z, unit * codes)) == pytest.approx(scores(infomec(z, codes)), abs=1e-6)
+
+
 def test_a_code_that_tells_nothing_is_left_out_and_a_factor_no_code_tells_counts_zero():
     s1, s2 = np.repeat([0, 1], 8), np.tile([0, 0, 1, 1], 4)
     nothing = np.tile([0, 1], 8)

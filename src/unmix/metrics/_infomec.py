@@ -182,8 +182,9 @@ def _features(codes: np.ndarray, discrete: np.ndarray) -> np.ndarray:
 
 def _explicitness(source: np.ndarray, discrete: bool, features: np.ndarray) -> float:
     if not discrete:
-        residual = source - least_squares(features, source, features)
-        return float(np.clip(1 - residual.var() / source.var(), 0.0, 1.0))
+        target = standardised(source[:, None])[:, 0]
+        residual = target - least_squares(features, target, features)
+        return float(np.clip(1 - residual.var(), 0.0, 1.0))
     y = labels(source)
     probability = level_probabilities(features, y, features)[np.arange(len(y)), y]
     loss = -np.log(np.maximum(probability, np.finfo(np.float64).eps)).mean()

@@ -20,8 +20,9 @@ def irs(
 
     For code j and factor i, deviation_ij is the 99% quantile of abs(ẑ_j - E[ẑ_j | z_i]) over the samples with
     the same value of z_i, averaged over its values, and reach_j is the largest abs(ẑ_j - E ẑ_j). The score of
-    code j is max_i (1 - deviation_ij / reach_j). Robust codes score 1. Codes that tell nothing do not score
-    0: their deviation is the quantile of their own spread. Few samples per value make scores too good.
+    code j is max_i (1 - deviation_ij / reach_j), at least 0. Robust codes score 1. Codes that tell nothing
+    score more than 0: their deviation is the quantile of their own spread. Few samples per value make scores
+    too good.
 
     Parameters
     ----------
@@ -65,10 +66,15 @@ def irs(
     if not active.any():
         return 0.0
     scaled = standardised(codes[:, active])
-    reach = np.abs(scaled - scaled.mean(0)).max(0)
-    deviations = np.array([_deviation(source, scaled, quantile) for source in sources])
-    scores = (1 - deviations / reach).max(0)
-    return float(np.average(scores, weights=reach * codes[:, active].std(0) if weighted else None))
+    deviations, reach = np.array([_deviation(source, scaled, quantile) for source in sources]), _reach(scaled)
+    scores = np.maximum(1 - deviations / reach, 0.0).max(0)
+    bounded = codes[:, active] / np.abs(codes).max()  # weights are relative, and huge entries stay in range
+    return float(np.average(scores, weights=_reach(bounded) if weighted else None))
+
+
+def _reach(codes: np.ndarray) -> np.ndarray:
+    """Return how far each code gets from its mean; shape (n_codes,)."""
+    return np.abs(codes - codes.mean(0)).max(0)
 
 
 def _deviation(source: np.ndarray, codes: np.ndarray, quantile: float) -> np.ndarray:
