@@ -89,7 +89,7 @@ def test_gains_are_those_of_the_squared_residuals():
     """For regression they are lightgbm's own; a factor that one code tells leaves the others nothing."""
     import lightgbm
 
-    from unmix.metrics._tree_probes import _BOOSTED, _ROUNDS, boosted_histograms
+    from unmix.metrics._probes import _BOOSTED, _ROUNDS, boosted_histograms
 
     codes = rng().normal(size=(200, 3))
     target = codes @ [1.0, 0.3, 0.0] + 0.1 * rng(1).normal(size=200)

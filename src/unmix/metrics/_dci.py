@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ._checks import is_constant, paired, standardised
 from ._kinds import Declared, kinds
 from ._linear_probes import split
-from ._tree_probes import boosted_histograms, boosting, forest, lasso
+from ._probes import boosted_histograms, boosting, forest, lasso
 
 _PROBES = {"trees": boosted_histograms, "boosting": boosting, "forest": forest, "lasso": lasso}
 
