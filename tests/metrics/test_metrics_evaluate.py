@@ -109,7 +109,8 @@ def test_a_rare_level_survives_resampling():
 def test_dict_text_and_rich_table_agree(evaluation):
     document = json.loads(json.dumps(evaluation.to_dict(), allow_nan=False))
     assert document["mcc"]["value"] == evaluation["mcc"].value
-    assert set(document["r2"]) == {field.name for field in dataclasses.fields(Score)}
+    assert set(document["r2"]) == {field.name for field in dataclasses.fields(Score)} | {"reading"}
+    assert document["mcc"]["reading"] == evaluation["mcc"].reading
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(evaluation)
     for text in [str(evaluation), console.export_text()]:

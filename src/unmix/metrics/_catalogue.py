@@ -52,7 +52,7 @@ class Measure:
 _cheap = Measure
 _medium = partial(Measure, n_boot=20, n_draws=5, n_samples=10_000)
 _slow = partial(Measure, n_boot=8, n_draws=3, n_samples=5_000)
-_slowest = partial(Measure, n_boot=5, n_draws=2, n_samples=2_000)
+_slowest = partial(Measure, n_boot=5, n_draws=2, n_samples=1_000)
 _DCI = ("disentanglement", "completeness", "informativeness")
 _INFOMEC = ("modularity", "explicitness", "compactness")
 MEASURES = {

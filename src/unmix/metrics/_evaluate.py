@@ -1,23 +1,20 @@
 """One table: every score with its interval, its null and its floor."""
 
-import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t
 
-from ._catalogue import Measure, Metric, measures
-from ._checks import is_constant, paired, standardised, table
-from ._floor import rotation
+from ._catalogue import Metric, measures
+from ._checks import paired, table
 from ._kinds import Declared, kinds
+from ._resampling import Draws, draw
 from ._score import Evaluation, Score
 
-_LEAST, _TRIES, _FEW, _MANY = 8, 100, 40, 20
-Parts = dict[str, float]
+_LEAST, _FEW, _MANY = 8, 40, 20
 
 
 def evaluate(
@@ -52,8 +49,8 @@ def evaluate(
         Which factors are discrete. By default those whose values repeat; the decision is made once, on all
         samples, and stated in the result.
     n_boot : int
-        Half-samples for the interval. Slow metrics use at most 20 or 8 of them, 5 or 3 draws for null and
-        floor instead of 20, and at most 10,000 or 5,000 samples; the result states the numbers.
+        Half-samples for the interval. Slow metrics use at most 20, 8 or 5 of them, 5, 3 or 2 draws for null
+        and floor instead of 20, and at most 10,000, 5,000 or 1,000 samples; the result states the numbers.
     random_state : int, numpy.random.Generator or None
 
     Returns
@@ -84,7 +81,9 @@ def evaluate(
     rng = np.random.default_rng(random_state)
     scores: dict[str, Score] = {}
     for name, measure in chosen:
-        scores |= _scores(name, _bounded(measure, n_boot), truth, codes, raw, mask, said, rng)
+        drawn = draw(replace(measure, n_boot=min(n_boot, measure.n_boot)), truth, codes, raw, mask, rng)
+        about = {"factors": said if measure.kinds else None, "n_draws": measure.n_draws}
+        scores |= {name + part: _score(part, drawn, about) for part in drawn.value}
     undefined = tuple(name for name, score in scores.items() if np.isnan(score.value))
     return Evaluation({n: s for n, s in scores.items() if n not in undefined}, said, undefined)
 
@@ -106,63 +105,26 @@ def _said(mask: np.ndarray, detected: bool) -> str:
     return f"{sentence} ({'detected' if detected else 'declared'})."
 
 
-def _bounded(measure: Measure, n_boot: int) -> Measure:
-    return replace(measure, n_boot=min(n_boot, measure.n_boot))
-
-
-def _scores(
-    name: str,
-    measure: Measure,
-    truth: np.ndarray,
-    codes: np.ndarray,
-    raw: np.ndarray | None,
-    mask: np.ndarray,
-    said: str,
-    rng: np.random.Generator,
-) -> dict[str, Score]:
-    """Score one metric; several values come from the same evaluations."""
-    varies = partial(_usable, mask=mask if measure.kinds else np.zeros_like(mask))
-    most = len(truth) if measure.n_samples is None else min(measure.n_samples, len(truth))
-    rows = np.arange(len(truth)) if most == len(truth) else _part(truth, most, varies, rng)
-    truth, codes, raw = truth[rows], codes[rows], None if raw is None else raw[rows]
-    call = partial(_call, measure, mask)
-    start = time.perf_counter()
-    value, probe = call(truth, codes)
-    seconds = time.perf_counter() - start
-    halves = (_part(truth, (most + 1) // 2, varies, rng) for _ in range(measure.n_boot))
-    drawn = [call(truth[half], codes[half])[0] for half in halves]
-    null = [call(truth, rng.permutation(codes))[0] for _ in range(measure.n_draws)]
-    turned = (standardised(truth) @ rotation(truth.shape[1], rng) for _ in range(measure.n_draws))
-    floor = [call(truth, rotated)[0] for rotated in turned]
-    seen = None if raw is None else call(truth, raw)[0]
-    return {
-        name + part: Score(
-            value=value[part],
-            interval=_interval(value[part], np.array([found[part] for found in drawn])),
-            null=_mean([found[part] for found in null]),
-            floor=_mean([found[part] for found in floor]),
-            raw=None if seen is None else _mean([seen[part]]),
-            seconds=seconds,
-            n_samples=most,
-            probe=probe,
-            n_boot=measure.n_boot,
-            n_draws=measure.n_draws,
-            factors=said if measure.kinds else None,
-            null_high=_high([found[part] for found in null]),
-            floor_high=_high([found[part] for found in floor]),
-        )
-        for part in value
-    }
-
-
-def _call(measure: Measure, mask: np.ndarray, truth: np.ndarray, codes: np.ndarray) -> tuple[Parts, str]:
-    """Return the values of a metric by the end of their names, and the probe."""
-    found = measure.function(truth, codes, discrete=mask) if measure.kinds else measure.function(truth, codes)
-    if not is_dataclass(found):
-        return {"": float(found)}, measure.probe
-    named = {field.name: getattr(found, field.name) for field in fields(found)}
-    wanted = measure.parts or [name for name, value in named.items() if isinstance(value, float)]
-    return {f".{name}": float(named[name]) for name in wanted}, named.get("probe", measure.probe)
+def _score(part: str, drawn: Draws, about: dict[str, Any]) -> Score:
+    """Gather what was drawn for one value of a metric."""
+    halves, null, floor = (
+        [found[part] for found in draws] for draws in (drawn.halves, drawn.null, drawn.floor)
+    )
+    value = drawn.value[part]
+    return Score(
+        value=value,
+        interval=_interval(value, np.array(halves)),
+        null=_mean(null),
+        floor=_mean(floor),
+        raw=None if drawn.raw is None else _mean([drawn.raw[part]]),
+        seconds=drawn.seconds,
+        n_samples=drawn.n_samples,
+        probe=drawn.probe,
+        n_boot=len(halves),
+        null_high=_high(null),
+        floor_high=_high(floor),
+        **about,
+    )
 
 
 def _mean(values: list[float]) -> float | None:
@@ -193,23 +155,3 @@ def _interval(value: float, drawn: np.ndarray) -> tuple[float, float]:
     else:
         low, high = np.quantile(drawn - drawn.mean(), [0.025, 0.975])
     return float(value + min(low, 0.0)), float(min(value + max(high, 0.0), max(1.0, value)))
-
-
-def _part(
-    truth: np.ndarray, size: int, usable: Callable[[np.ndarray], bool], rng: np.random.Generator
-) -> np.ndarray:
-    """Draw some of the rows, again if a rare level is missed and a factor no longer varies."""
-    for _ in range(_TRIES):
-        rows = rng.permutation(len(truth))[:size]
-        if usable(truth[rows]):
-            return rows
-    raise ValueError(
-        f"`z_true` must vary within half of its rows, got factors constant in {_TRIES} random halves. "
-        "Drop factors that hardly ever vary."
-    )
-
-
-def _usable(truth: np.ndarray, mask: np.ndarray) -> bool:
-    """Say whether every factor varies, and those declared discrete repeat a value."""
-    repeats = all(len(np.unique(column)) < len(column) for column in truth.T[mask])
-    return repeats and not is_constant(truth).any()

@@ -50,17 +50,6 @@ def rotation_floor(
     return float(np.mean([metric(truth, codes @ rotation(codes.shape[1], rng)) for _ in range(n_draws)]))
 
 
-def permutation_null(
-    truth: np.ndarray,
-    codes: np.ndarray,
-    metric: Callable[[np.ndarray, np.ndarray], float],
-    n_draws: int,
-    rng: np.random.Generator,
-) -> float:
-    """Score codes whose rows have been shuffled: what chance alone reaches at this sample size and width."""
-    return float(np.mean([metric(truth, rng.permutation(codes)) for _ in range(n_draws)]))
-
-
 def rotation(n: int, rng: np.random.Generator) -> np.ndarray:
     """Draw an orthogonal matrix uniformly (Haar); with one dimension, a sign."""
     return ortho_group.rvs(n, random_state=rng) if n > 1 else rng.choice([-1.0, 1.0], (1, 1))

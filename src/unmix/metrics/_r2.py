@@ -54,6 +54,11 @@ def r2(
     -------
     float
 
+    Notes
+    -----
+    Some papers regress the codes on the factors instead (Xu et al. 2026, appendix D.1): that is
+    `r2(z_hat, z_true)`, and asks whether the codes hold anything but the factors.
+
     Examples
     --------
     >>> z = np.random.default_rng(0).uniform(-2, 2, size=(400, 2))

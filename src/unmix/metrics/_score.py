@@ -148,7 +148,8 @@ class Evaluation(Mapping[str, Score]):
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return plain numbers, ready for JSON."""
         return {
-            name: asdict(score) | {"interval": list(score.interval)} for name, score in self.scores.items()
+            name: asdict(score) | {"interval": list(score.interval), "reading": score.reading}
+            for name, score in self.scores.items()
         }
 
     def write(self, path: str | os.PathLike[str]) -> Path:
