@@ -4,6 +4,7 @@ import itertools
 import json
 from collections import Counter
 from math import factorial, prod
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -320,6 +321,17 @@ def test_dict_and_text_hold_the_same_answers():
     assert document["certificates"][3]["holds"] is True
     text = str(certificate)
     assert all(reason in text for reason in certificate.reasons) and "1 identified alone" in text
+
+
+def test_stored_timings_meet_their_goals_and_are_the_ones_shown():
+    root = Path(__file__).parents[2]
+    stored = json.loads((root / "benchmarks/results/certify.json").read_text(encoding="utf-8"))
+    assert all(goal["met"] and goal["measured"] < goal["goal"] for goal in stored["goals"].values())
+    page = (root / "docs/results.md").read_text(encoding="utf-8").partition("<!-- certify -->")[2]
+    for row in (row for row in stored["rows"] if (row["d_x"], row["d_z"]) == (10_000, 1_000)):
+        shown = f"| {row['milliseconds']:.0f} ms | {row['processor_milliseconds']:.0f} ms | 2 s |"
+        assert shown in page
+    assert f"{stored['peak_gigabytes']:.2f} GB" in page
 
 
 def test_large_structures_take_seconds_at_most():
