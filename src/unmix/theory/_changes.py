@@ -34,6 +34,9 @@ class SufficientChanges:
         A5: one for each latent, over its subspace: itself and the latents that move all that it moves.
     certificates : tuple of Certificate
         A3 and A5.
+    derivatives : Derivatives
+        Of the log-densities, at the points at which they were looked at.
+    tolerance : float
     """
 
     n_domains: int

@@ -15,7 +15,7 @@ from ._subspaces import meet
 from ._variability import may_depend
 
 _VERDICTS = ("reduced form", "genericity", "common basis", "standard basis", "support variability")
-_GENERIC, _STANDARD = 1, 3
+_GENERIC, _STANDARD, _VARIABILITY = 1, 3, 4
 _CLEAR_RANK = 3.0
 
 
@@ -140,7 +140,9 @@ def _agreed(
     """Keep what holds for the estimate and recurs often enough, and conclude from that."""
     shares = np.mean([verdicts for verdicts, _ in trials], axis=0).tolist()
     sure = tuple(_sure(c, share, confidence) for c, share in zip(found, shares, strict=True))
-    mixed = np.mean([pairs for _, pairs in trials], axis=0) > 1 - confidence
+    # a pair that is rarely mixed still counts where together such pairs are too many to rely on none
+    rare = 1 - confidence if sure[_VARIABILITY] else 0.0
+    mixed = np.mean([pairs for _, pairs in trials], axis=0) > rare
     return replace(assemble(mixture, sure, mixed), frequencies=dict(zip(_VERDICTS, shares, strict=True)))
 
 

@@ -45,15 +45,21 @@ def meet(flats: Sequence[Flat], angle: float) -> Flat | None:
     >>> meet(axes, 1e-4).point, meet(axes, 1e-4).basis.shape
     (array([0., 0.]), (2, 0))
     """
-    normals = np.concatenate([off(flat.basis) for flat in flats])
-    heights = np.concatenate([off(flat.basis) @ flat.point for flat in flats])
-    _, strengths, right = np.linalg.svd(normals, full_matrices=True)
-    firm = strengths > angle
-    inverse = np.linalg.pinv(normals, rcond=min(angle / max(strengths[0], 1.0), 0.5))
-    point = inverse @ heights
-    if np.abs(normals @ point - heights).max() > angle * max(1.0, np.abs(heights).max()):
+    equations = np.concatenate([_equations(flat) for flat in flats])
+    small = np.linalg.qr(equations, mode="r")  # the same least squares, with n + 1 rows however many flats
+    normals, heights = small[:, :-1], small[:, -1]
+    left, strengths, right = np.linalg.svd(normals)
+    rank = int((strengths > angle).sum())
+    point = right[:rank].T @ ((left.T @ heights)[:rank] / strengths[:rank])
+    if np.linalg.norm(normals @ point - heights) > angle * max(1.0, np.abs(point).max(initial=0.0)):
         return None
-    return Flat(point, right[int(firm.sum()) :].T)
+    return Flat(point, right[rank:].T)
+
+
+def _equations(flat: Flat) -> np.ndarray:
+    """Return (I - UU') and (I - UU') p, side by side."""
+    normals = off(flat.basis)
+    return np.column_stack([normals, normals @ flat.point])
 
 
 def common(a: np.ndarray, b: np.ndarray, angle: float) -> np.ndarray:
