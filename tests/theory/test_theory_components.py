@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from unmix.data import degenerate_mixture
 from unmix.theory import certify_components, certify_mixture
 
 MASKS = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool)
@@ -159,3 +160,26 @@ Z, LABELS = codes(n_each=10)
 def test_bad_data_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         certify_components(**arguments)
+
+
+@pytest.mark.parametrize(("delta", "mask_size", "distance"), [(0.0, 0.5, 0.0), (3.0, 1, 9.0)])
+def test_the_generator_leaves_genericity_open(delta, mask_size, distance):
+    """Where supports meet, d_j^2 is 0 without an offset, and delta^2 with one variable at a time."""
+    made = degenerate_mixture(4000, n_latents=4, n_layers=1, delta=delta, mask_size=mask_size, random_state=0)
+    found = certify_components(made.z, made.labels, n_resamples=RESAMPLES)
+    assert found.level == "none"
+    assert found.frequencies["genericity"] < 0.95
+    assert found.frequencies["standard basis"] == found.frequencies["support variability"] == 1.0
+    rest = np.array(found.certificates[3].shift)
+    means, covariances = moments(made.z, made.labels)
+    gaps = [
+        (rest - m) @ np.linalg.pinv(c, hermitian=True) @ (rest - m)
+        for m, c in zip(means, covariances, strict=True)
+    ]
+    assert np.allclose(gaps, distance, rtol=0.2, atol=0.05)
+
+
+def test_rotated_latents_of_the_generator_keep_a_common_basis():
+    made = degenerate_mixture(4000, n_latents=4, n_layers=1, theta=30, random_state=0)
+    found = certify_components(made.z, made.labels, n_resamples=RESAMPLES)
+    assert (found.frequencies["common basis"], found.frequencies["standard basis"]) == (1.0, 0.0)
