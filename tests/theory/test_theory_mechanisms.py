@@ -384,3 +384,18 @@ def test_supports_pooled_over_points_are_reported_too():
     jacobians = np.array([[[1, 0], [1, 1], [0, 1.0]], [[0, 1], [1, 1], [1, 0.0]]])
     found = certify_mechanisms(jacobians, 2)
     assert found["M"].margin == 1 and "at least 0 with supports pooled" in str(found["M"])
+
+
+def test_slots_that_split_under_type_s_are_found_out_in_any_basis():
+    jacobians, slots = random_disjoint(0, dims=(1, 1, 2), n=2)
+    merged = [slots[0] | slots[1], slots[2]]
+    basis = np.eye(4)
+    basis[:2, :2] = [[1.0, 2.0], [-1.0, 1.0]]
+    for samples in (jacobians, jacobians @ basis):
+        found = certify_mechanisms(samples, merged)
+        assert found["S"] and not found.theorems[2]
+        assert "slot 0 splits at 100% of points" in " ".join(found.missing)
+    apart = certify_mechanisms(jacobians, slots)
+    assert apart.theorems[2] and not any("irreducible" in words for words in apart.theorems[2].assumes)
+    unsearched = certify_mechanisms(jacobians, merged, search=0)
+    assert unsearched.theorems[2] and any("irreducible" in words for words in unsearched.theorems[2].assumes)

@@ -4,6 +4,7 @@ With weights wt(u) = |supp(J u)|, finding the lightest basis of the tangent spac
 is optimal, and only elementary directions can occur in it, for any other is a sum of lighter ones.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -12,6 +13,8 @@ import numpy as np
 
 from ._derivatives import Partition
 from ._factors import components, row_basis, shared_strength, slot_of
+
+_LEAST = 100  # a matrix takes as long as so many row subsets, however few it has
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,19 @@ def search_size(jacobian: np.ndarray, tolerance: float) -> int:
     """Count the row subsets that `elementary` would look at; 0 if columns are dependent."""
     pieces = _pieces(jacobian, tolerance)
     return sum(comb(len(rows), len(columns) - 1) for _, rows, columns in pieces) if pieces else 0
+
+
+def affordable(matrices: Iterable[np.ndarray], count: int, tolerance: float, search: int) -> bool:
+    """Say whether all have independent columns, and `elementary` stays within so many row subsets."""
+    if count * _LEAST > search:
+        return False
+    left = search
+    for matrix in matrices:
+        size = search_size(matrix, tolerance)
+        left -= max(size, _LEAST)
+        if left < 0 or not size:
+            return False
+    return True
 
 
 def elementary(jacobian: np.ndarray, tolerance: float) -> Directions:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._derivatives import Partition, higher, jacobian_samples, relative
-from ._elementary import elementary, search_size
+from ._elementary import affordable, elementary
 from ._factors import Samples, components, crossing, shared_strength, widest_paths
 from ._interactions import interaction_strength
 from ._sparsity_gap import bounded
@@ -191,7 +191,7 @@ def _within(samples: Samples, part: frozenset[int], search: int) -> tuple[Iterab
     single = tuple(frozenset((k,)) for k in range(len(latents)))
     if len(latents) == 1:
         return [part], True
-    if sum(search_size(jacobian, samples.tolerance) for jacobian in inside.jacobians) <= search:
+    if affordable(inside.jacobians, len(inside.jacobians), samples.tolerance, search):
         split = components(_sparse_links(inside) > 0)
         return [frozenset(latents[sorted(block)].tolist()) for block in split], True
     if bounded(inside, single):

@@ -4,6 +4,7 @@ import numpy as np
 
 from ._certificate import Certificate, names
 from ._derivatives import Partition
+from ._elementary import Directions, affordable, elementary
 from ._factors import RANK, Samples, components, row_basis, shared_strength, widest_paths
 from ._interactions import n_interaction_factors, separability
 
@@ -55,6 +56,36 @@ def irreducible_mutual(samples: Samples, slots: Partition) -> Certificate:
     return Certificate(
         "Irreducible slots with respect to Type M, in these coordinates", not failing, (), (words,)
     )
+
+
+def irreducible_sparse(samples: Samples, slots: Partition, search: int) -> Certificate | None:
+    """Check that no slot splits into parts between which Type S holds again, if the search is affordable.
+
+    A splitting is of Type S iff every direction of a lightest basis lies in one part; so a slot is
+    irreducible iff those directions, as vectors, are a connected matroid.
+    """
+    if all(len(block) == 1 for block in slots):
+        return _sparse_verdict(np.ones((1, len(slots)), dtype=bool))
+    if not affordable(samples.jacobians, len(samples.jacobians), samples.tolerance, search):
+        return None
+    points = (elementary(jacobian, samples.tolerance) for jacobian in samples.jacobians)
+    held = [[_linked(found, block, samples.tolerance) for block in slots] for found in points]
+    return _sparse_verdict(np.array(held))
+
+
+def _linked(found: Directions, block: frozenset[int], tolerance: float) -> bool:
+    """Say whether the tight directions inside a slot cannot be parted into two subspaces."""
+    inside = np.isin(np.arange(found.vectors.shape[1]), list(block))
+    within = (np.abs(found.vectors[:, ~inside]) <= tolerance).all(1) & found.tight
+    vectors = found.vectors[within][:, inside]
+    return len(vectors) > 0 and bool(_connection(vectors.T[None])[0] > tolerance)
+
+
+def _sparse_verdict(held: np.ndarray) -> Certificate:
+    failing = np.flatnonzero(~held.all(0)).tolist()
+    words = [f"slot {k} splits at {_share(~held[:, k])}" for k in failing[:3]]
+    words = words or ["every slot holds together"]
+    return Certificate("Irreducible slots with respect to Type S", not failing, (), tuple(words))
 
 
 def _within(matrix: np.ndarray, block: frozenset[int]) -> np.ndarray:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from ._certificate import Certificate
-from ._derivatives import Partition
 from ._mechanism_types import Mechanism
 
 FITS = "an estimated generator that fits, with as many slots"
@@ -26,18 +25,16 @@ _ESTIMATE = {
 }
 
 
-def locally(
-    types: Sequence[Mechanism], conditions: Sequence[Certificate], slots: Partition
-) -> tuple[Certificate, ...]:
+def locally(types: Sequence[Mechanism], conditions: Sequence[Certificate]) -> tuple[Certificate, ...]:
     """Return Theorems 2 to 5: which types identify the slots in a neighbourhood of every point."""
-    return tuple(_local(found, conditions, slots) for found in types)
+    return tuple(_local(found, conditions) for found in types)
 
 
-def _local(found: Mechanism, conditions: Sequence[Certificate], slots: Partition) -> Certificate:
+def _local(found: Mechanism, conditions: Sequence[Certificate]) -> Certificate:
     asked = [found, *(condition for condition in conditions if _concerns(condition, found.kind))]
     failing = [condition for condition in asked if not condition]
     words = [f"{condition.theorem} fails" for condition in failing] or ["every condition checked holds"]
-    grouping = found.kind == "S" and any(len(block) > 1 for block in slots)
+    grouping = found.kind == "S" and not any("Type S" in condition.theorem for condition in conditions)
     assumes = (
         FITS,
         *_ESTIMATE[found.kind],

@@ -14,6 +14,7 @@ from ._mechanism_conditions import (
     irreducible_disjoint,
     irreducible_interactions,
     irreducible_mutual,
+    irreducible_sparse,
     separable,
 )
 from ._mechanism_theorems import NEEDS, globally, locally
@@ -208,8 +209,8 @@ def certify_mechanisms(
     s, gap = sparse(samples, slots, generic, search)
     interactions = (non_interacting(given, samples, slots) for given in orders)
     types = (disjoint(samples, slots), mutual(samples, slots), s, *interactions)
-    conditions = _conditions(samples, slots, second, orders)
-    local = locally(types, conditions, slots)
+    conditions = _conditions(samples, slots, search, second, orders)
+    local = locally(types, conditions)
     return MechanismCertificate(
         slots,
         types,
@@ -223,18 +224,19 @@ def certify_mechanisms(
 
 
 def _conditions(
-    samples: Samples, slots: Partition, second: np.ndarray | None, orders: list[np.ndarray]
+    samples: Samples, slots: Partition, search: int, second: np.ndarray | None, orders: list[np.ndarray]
 ) -> tuple[Certificate, ...]:
     """Check what the theorems ask for beside a type; injectivity comes first."""
     found = [
         injective(samples),
         irreducible_disjoint(samples, slots),
         irreducible_mutual(samples, slots),
+        irreducible_sparse(samples, slots, search),
     ]
     for given in orders:
         found.append(irreducible_interactions(given, slots, samples.tolerance))
         found.append(separable(samples, second, given, slots))
-    return tuple(found)
+    return tuple(condition for condition in found if condition is not None)
 
 
 def _plateau(samples: Samples) -> tuple[float, float]:

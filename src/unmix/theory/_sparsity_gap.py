@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._derivatives import Partition, Slots, blocks, jacobian_samples, relative
-from ._elementary import Directions, elementary, search_size
+from ._elementary import Directions, affordable, elementary
 from ._factors import Samples, crossing, independence, slot_max
 
 _MANY = 12  # above so many slots, sets of them are bounded instead of listed
@@ -75,8 +75,9 @@ def sparsity_gap(
         Where the search is too large, assume that entries are in general position (no two cancellations
         coincide). It is an assumption, and named as one.
     search : int
-        How many row subsets may be looked at, over all points. The search is exact: every direction with a
-        minimal support is found. Beyond it bounds are given.
+        How many row subsets may be looked at, over all points (which count 100 at least, and as much again
+        for each slot). The search is exact: every direction with a minimal support is found. Beyond it bounds
+        are given.
 
     Returns
     -------
@@ -107,13 +108,8 @@ def sparsity_gap(
 
 def searchable(samples: Samples, slots: Partition, search: int) -> bool:
     """Say whether columns are independent everywhere, and the exact search small enough."""
-    left = search
-    for jacobian in samples.jacobians:
-        sizes = [search_size(view, samples.tolerance) for view in _views(jacobian, slots)]
-        left -= sum(sizes)
-        if left < 0 or not all(sizes):
-            return False
-    return True
+    views = (view for jacobian in samples.jacobians for view in _views(jacobian, slots))
+    return affordable(views, len(samples.jacobians) * (1 + len(slots)), samples.tolerance, search)
 
 
 def _views(jacobian: np.ndarray, slots: Partition) -> list[np.ndarray]:
