@@ -46,7 +46,8 @@ def meet(flats: Sequence[Flat], angle: float) -> Flat | None:
     (array([0., 0.]), (2, 0))
     """
     equations = np.concatenate([_equations(flat) for flat in flats])
-    small = np.linalg.qr(equations, mode="r")  # the same least squares, with n + 1 rows however many flats
+    # the same least squares, with n + 1 rows however many flats
+    small = np.asarray(np.linalg.qr(equations, mode="r"))
     normals, heights = small[:, :-1], small[:, -1]
     left, strengths, right = np.linalg.svd(normals)
     rank = int((strengths > angle).sum())
