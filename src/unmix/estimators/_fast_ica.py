@@ -45,8 +45,8 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Linear independent component analysis, in passes over blocks of rows.
 
     The components maximise non-Gaussianity over rotations of the whitened data. Each pass adds up the same
-    sums over blocks of rows, so that an array, a memory-mapped file and the workers of a cluster give the same
-    answer, and memory is bounded by a block.
+    sums over blocks of rows, so that an array, a memory-mapped file and the workers of a cluster give the
+    same answer, and memory is bounded by a block.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     fun : {"logcosh", "exp", "cube"}
         The contrast. "cube" is kurtosis, which outliers dominate.
     algorithm : {"auto", "parallel", "newton"}
-        "parallel" is the fixed point iteration of FastICA; "newton" a quasi-Newton method over rotations, which
-        needs fewer passes where components are hard to tell apart. "auto" takes "newton", and "parallel"
-        without whitening.
+        "parallel" is the fixed point iteration of FastICA; "newton" a quasi-Newton method over rotations,
+        which needs fewer passes where components are hard to tell apart. "auto" takes "newton", and
+        "parallel" without whitening.
     whiten : bool
         True drops directions of negligible variance (see `rtol`) and whitens the others. False turns the
         centred data as they are, all dimensions kept; then results depend on the scale of the data, and a
@@ -100,7 +100,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Components that can't be told from Gaussian ones. Those among themselves are arbitrary.
     reliability_ : array of shape (n_components,) or None
         Expected correlation with the component that endless data of the kind would give, by the asymptotic
-        theory; None without whitening.
+        theory; 0 for Gaussian ones among themselves; None without whitening.
     curvature_ : array of shape (n_components, n_components) or None
         Of the contrast in the plane of each pair; near 0 where both are Gaussian.
     gamma_ : float or None
@@ -251,8 +251,11 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         elif isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind == "f":
             rows = array_rows(X, block(X.shape[1]))
         else:
-            values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
-            return array_rows(np.ascontiguousarray(values), block(values.shape[1]))
+            # whether all is finite shows in the first pass, at no cost
+            checks: dict[str, Any] = {"ensure_min_samples": 2, "ensure_all_finite": False}
+            values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], **checks)
+            held = torch.from_numpy(np.require(values, requirements=["C", "W"])).to(place or "cpu")
+            return array_rows(held, block(values.shape[1]))
         self._check_features(rows, reset)
         return rows
 
@@ -379,7 +382,7 @@ def _warn_of_scale(spread: Spread, rank: int) -> None:
     scale = float(np.trace(spread.covariance)) / rank
     if not 0.5 <= scale <= 2:
         warnings.warn(
-            f"`X` has a mean variance of {scale:.3g} over the directions that vary. Without whitening FastICA "
+            f"`X` has a mean variance of {scale:.3g} in the directions that vary. Without whitening FastICA "
             "finds independent components only when it is near 1: scale X, or use whiten=True.",
             UserWarning,
             stacklevel=3,

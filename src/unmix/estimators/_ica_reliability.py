@@ -65,8 +65,12 @@ class Shape(NamedTuple):
 
     @property
     def reliability(self) -> np.ndarray:
-        """Return the expected correlation of each component with the one that endless data would give."""
-        return 1 / np.sqrt(1 + self.interference.sum(1))
+        """Return the expected correlation of each component with the one that endless data would give.
+
+        Two Gaussian components have no such limit, whatever curvature the sample shows between them.
+        """
+        arbitrary = np.outer(self.gaussian, self.gaussian) & ~np.eye(len(self.excess), dtype=bool)
+        return 1 / np.sqrt(1 + np.where(arbitrary, np.inf, self.interference).sum(1))
 
 
 def shape_of(sums: tuple[Tensor, ...], n_summed: int, n_samples: int, fun: str) -> Shape:
@@ -98,7 +102,7 @@ def shape_of(sums: tuple[Tensor, ...], n_summed: int, n_samples: int, fun: str) 
 
 
 def _interference(curvature: np.ndarray, size: np.ndarray, noise: np.ndarray, n_samples: int) -> np.ndarray:
-    """Return var(W_ij) = (gamma_i + gamma_j + tau_j^2) / (n (tau_i + tau_j)^2), with 2 H_ij for tau_i + tau_j."""
+    """Return var(W_ij) = (gamma_i + gamma_j + tau_j^2) / (n (tau_i + tau_j)^2), from 2 H_ij."""
     above = noise[:, None] + noise + np.square(size)
     with np.errstate(divide="ignore"):
         share = above / (n_samples * np.square(2 * np.maximum(curvature, 0)))

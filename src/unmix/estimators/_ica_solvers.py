@@ -117,9 +117,10 @@ def _fixed_point_step(point: Point, goal: Goal) -> Tensor:
 def quasi_newton(evaluate: Evaluate, start: Float[Tensor, "z z"], goal: Goal, *, max_iter: int) -> Solution:
     """Descend on sum_i s_i E[G(y_i)] over rotations, with limited memory and a curvature known beforehand.
 
-    Steps are W <- exp(P) W with P skew. Far from the solution, where components would turn by more than half a
-    radian, the fixed point is quicker, and its steps are taken as long as they lead on. Of a step only the slope at its end is
-    looked at: it must not be steeply uphill. So each try costs one pass, the same that gives the next gradient.
+    Steps are W <- exp(P) W with P skew. Far from the solution, where components would turn by more than half
+    a radian, the fixed point is quicker, and its steps are taken as long as they lead on. Of a step only the
+    slope at its end is looked at, which must not be steeply uphill: each try costs one pass, the same that
+    gives the next gradient.
 
     References
     ----------
@@ -180,23 +181,21 @@ def _line_search(evaluate: Evaluate, point: Point, direction: Tensor) -> tuple[f
 
 
 def polar(matrix: Float[Tensor, "z z"]) -> Float[Tensor, "z z"]:
-    """Return the orthogonal factor (M M^T)^{-1/2} M, by Newton's iteration with Higham's scaling.
+    """Return the orthogonal factor (M M^T)^{-1/2} M, by the iteration X <- (3 X - X X^T X) / 2.
 
-    It needs nothing but inverses, which every device is quick at, and at most about ten of them.
+    It needs nothing but products, which every device is quick at; a matrix too near to a singular one for it
+    is decomposed instead.
 
     References
     ----------
-    Higham (1986), Computing the polar decomposition with applications.
+    Björck, Bowie (1971), An iterative algorithm for computing the best estimate of an orthogonal matrix.
     """
-    x = matrix / matrix.norm()
-    for _ in range(30):
-        inverse, failed = torch.linalg.inv_ex(x)
-        if int(failed):  # singular, as for a component that g can't see: any orthogonal completion will do
-            left, _, right = torch.linalg.svd(matrix)
-            return left @ right
-        inverse = inverse.T
-        scale = (inverse.norm() / x.norm()).sqrt()
-        x, old = (scale * x + inverse / scale) / 2, x
-        if float((x - old).abs().max()) < 1e-8:
-            break
-    return x
+    x = matrix / (matrix.abs().sum(0).max() * matrix.abs().sum(1).max()).sqrt()  # at least the spectral norm
+    eye = torch.eye(len(x), dtype=x.dtype, device=x.device)
+    for _ in range(40):
+        gram = x @ x.T
+        if float((gram - eye).abs().max()) < 1e-13 * len(x):
+            return x
+        x = 1.5 * x - 0.5 * (gram @ x)
+    left, _, right = torch.linalg.svd(matrix)
+    return left @ right

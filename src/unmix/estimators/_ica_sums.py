@@ -56,7 +56,7 @@ CONTRASTS = {
 def spread_sums(x: Float[Tensor, "n x"], shift: Float[Tensor, " x"]) -> tuple[Tensor, ...]:
     """Count rows, and sum them and their products in double precision, about a point near the mean."""
     left = x.double() - shift
-    return torch.tensor(float(len(x)), dtype=torch.float64), left.sum(0), left.T @ left
+    return left.new_full((1,), float(len(x))), left.sum(0), left.T @ left
 
 
 def contrast_sums(

@@ -34,10 +34,12 @@ def spread_of(rows: Rows | DaskRows, place: torch.device) -> Spread:
     head = rows.head().astype(np.float64)
     shift = torch.from_numpy(np.nan_to_num(head.mean(0), posinf=0.0, neginf=0.0)).to(place)
     n, total, products = rows.total(spread_sums, Prepare(None, torch.float64, str(place)), shift)
-    wrong = np.flatnonzero(~np.isfinite(total.cpu().numpy()))
+    wrong = np.flatnonzero(~torch.isfinite(total * products.diagonal()).cpu().numpy())
     if len(wrong):
         named = [rows.names[j] for j in wrong] if rows.names else wrong.tolist()
-        raise ValueError(f"`X` must be finite, columns {named} hold NaN or infinity. Drop or fill such rows.")
+        raise ValueError(
+            f"`X` must be finite, columns {named} hold NaN, infinity or more than fits. Mend them."
+        )
     left = total / n
     covariance = products / n - torch.outer(left, left)
     return Spread(int(n), (shift + left).cpu().numpy(), covariance.cpu().numpy())

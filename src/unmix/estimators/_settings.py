@@ -37,6 +37,8 @@ def encode(value: Any) -> Any:
         }
     if callable(value):
         return {"function": _name(value)}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     if isinstance(value, tuple | list):
         return [encode(item) for item in value]
     if isinstance(value, np.generic):
