@@ -167,6 +167,12 @@ def test_a_metric_with_several_values_gives_several_rows_from_one_evaluation(mix
     assert scores["mig"].value == mig(*mixed)
 
 
+def test_a_metric_that_fails_on_half_of_the_rows_says_so():
+    z = normal(12, 2)
+    with pytest.raises(ValueError, match=r"must have more rows: on 6 of them.*at least 8 rows"):
+        evaluate(z, z, metrics=["mcc.held_out"], n_boot=2)
+
+
 def test_one_row_may_be_asked_for_alone(mixed):
     few = {"n_boot": 2, "random_state": 0}
     alone = evaluate(*mixed, metrics="infomec.compactness", **few)

@@ -150,7 +150,7 @@ def test_a_score_is_a_number_and_a_seed_moves_it(score):
         (normal(10, 2), normal(10, 2), {"bins": 1}, ValueError, "`bins` must be at least 2"),
         (normal(10, 2), normal(10, 2), {"discrete": True}, ValueError, "values repeat"),
         (normal(10, 2), normal(10, 2), {"generator": np.exp}, TypeError, "must be an encoder"),
-        (normal(4, 2), normal(4, 2), {"discrete": False}, ValueError, "share a value"),
+        (normal(9, 2), normal(9, 2), {"bins": 20}, ValueError, "share a value"),
         (grid(20), lambda f: f[:-1], {}, ValueError, "one row per sample"),
         (grid(20), lambda f: f * np.nan, {}, ValueError, "must be finite"),
     ],

@@ -19,7 +19,7 @@ def beta_vae_score(
     batch_size: int = 64,
     n_train: int = 10_000,
     n_eval: int = 5_000,
-    bins: int = 20,
+    bins: int | None = None,
     discrete: Declared = None,
     random_state: Any = 0,
 ) -> float:
@@ -61,7 +61,7 @@ def beta_vae_score(
     Higgins et al. (2017), beta-VAE: learning basic visual concepts with a constrained variational framework,
     section 3; numbers of points as in Locatello et al. (2019), arXiv:1811.12359, appendix.
     """
-    check_counts(batch_size=batch_size, n_train=n_train, n_eval=n_eval, bins=bins)
+    check_counts(batch_size=batch_size, n_train=n_train, n_eval=n_eval, bins=2 if bins is None else bins)
     rng = np.random.default_rng(random_state)
     n_factors, codes, sampler = prepared(z_true, z_hat, generator, bins, discrete, rng)
     active = np.flatnonzero(~is_constant(codes))

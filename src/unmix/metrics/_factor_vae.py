@@ -19,7 +19,7 @@ def factor_vae_score(
     n_train: int = 10_000,
     n_eval: int = 5_000,
     min_std: float = 0.05,
-    bins: int = 20,
+    bins: int | None = None,
     discrete: Declared = None,
     random_state: Any = 0,
 ) -> float:
@@ -43,8 +43,9 @@ def factor_vae_score(
     min_std : float
         Codes that spread less are inactive. The published 0.05 is in the units of the codes; 0 leaves out
         constant codes only and makes the score blind to scale. Without active codes the score is 0.
-    bins : int
-        From arrays, a continuous factor stands still within one of so many bins of equal counts.
+    bins : int, optional
+        From arrays, a continuous factor stands still within one of so many bins of equal counts; by default
+        2 to 20 bins of ten samples or more.
     discrete : bool or sequence of bools, optional
         Which factors are discrete; by default those whose values repeat.
     random_state : int, numpy.random.Generator or None
@@ -70,7 +71,7 @@ def factor_vae_score(
     Kim and Mnih (2018), Disentangling by factorising, section 4, arXiv:1802.05983; votes and threshold as in
     Locatello et al. (2019), arXiv:1811.12359, appendix.
     """
-    check_counts(batch_size=batch_size, n_train=n_train, n_eval=n_eval, bins=bins)
+    check_counts(batch_size=batch_size, n_train=n_train, n_eval=n_eval, bins=2 if bins is None else bins)
     rng = np.random.default_rng(random_state)
     n_factors, codes, sampler = prepared(z_true, z_hat, generator, bins, discrete, rng)
     active = np.flatnonzero((codes.std(0, ddof=1) >= min_std) & ~is_constant(codes))

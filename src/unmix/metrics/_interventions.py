@@ -19,7 +19,7 @@ def prepared(
     z_true: ArrayLike,
     z_hat: ArrayLike | Encoder,
     generator: Encoder | None,
-    bins: int,
+    bins: int | None,
     discrete: Declared,
     rng: np.random.Generator,
 ) -> tuple[int, np.ndarray, Sampler]:
@@ -54,12 +54,13 @@ def check_counts(**counts: int) -> None:
             raise ValueError(f"`{name}` must be at least 2, got {count}. The published protocol uses more.")
 
 
-def _from_arrays(truth: np.ndarray, codes: np.ndarray, bins: int, discrete: Declared) -> Sampler:
+def _from_arrays(truth: np.ndarray, codes: np.ndarray, bins: int | None, discrete: Declared) -> Sampler:
     """Pick rows that share a level, or a bin, of the factor, with replacement."""
     exact = kinds(truth, discrete)
+    n_bins = int(np.clip(len(truth) // 10, 2, 20)) if bins is None else bins
     columns = zip(truth.T, exact, strict=True)
     pools = [
-        _Pool(labels(c) if is_exact else equal_count(c, bins), k) for k, (c, is_exact) in enumerate(columns)
+        _Pool(labels(c) if is_exact else equal_count(c, n_bins), k) for k, (c, is_exact) in enumerate(columns)
     ]
     return lambda k, n_batches, size, rng: codes[pools[k].rows(n_batches, size, rng)]
 

@@ -51,7 +51,7 @@ def draw(
     turned = (standardised(truth) @ rotation(truth.shape[1], rng) for _ in range(measure.n_draws))
     return Draws(
         value=value,
-        halves=[call(truth[half], codes[half])[0] for half in halves],
+        halves=[_on_half(call, truth[half], codes[half]) for half in halves],
         null=[call(truth, rng.permutation(codes))[0] for _ in range(measure.n_draws)],
         floor=[call(truth, rotated)[0] for rotated in turned],
         raw=None if raw is None else call(truth, raw)[0],
@@ -59,6 +59,18 @@ def draw(
         probe=probe,
         n_samples=n,
     )
+
+
+def _on_half(
+    call: Callable[[np.ndarray, np.ndarray], tuple[Parts, str]], truth: np.ndarray, codes: np.ndarray
+) -> Parts:
+    try:
+        return call(truth, codes)[0]
+    except ValueError as error:
+        raise ValueError(
+            f"`z_true` must have more rows: on {len(truth)} of them, half of those used, the metric failed. "
+            f"({error})"
+        ) from None
 
 
 def _call(measure: Measure, mask: np.ndarray, truth: np.ndarray, codes: np.ndarray) -> tuple[Parts, str]:
