@@ -49,6 +49,7 @@ imports: $(VENV)/.dev  ## import-linter: rooms and doors
 bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
 	$(BIN)/python benchmarks/jacobian.py
 	$(BIN)/python benchmarks/certify.py --quick
+	$(BIN)/python benchmarks/mechanisms.py --quick
 	$(BIN)/python benchmarks/metrics.py --quick
 	$(BIN)/python benchmarks/recovery.py --rows tall-5x10 square-5 --seeds 2
 
