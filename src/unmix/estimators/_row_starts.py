@@ -28,21 +28,25 @@ def modes(values: Float[Tensor, "s n"]) -> Float[Tensor, " s"]:
     return (counts.argmax(1).to(values) + 0.5) * (2 * _REACH / _BINS) - _REACH
 
 
-def neighbour_differences(y: Float[Tensor, "n z"], n_neighbours: int = 1) -> Float[Tensor, "m z"]:
-    """Return the differences between samples and their nearest neighbours, without those that are zero.
+def neighbour_differences(y: Float[Tensor, "n z"], generator: torch.Generator) -> Float[Tensor, "m z"]:
+    """Return the difference of each sample to one of its nearest neighbours, without those that are zero.
 
     Neighbours mostly belong to one component of the mixture. Their difference is then sparse around 0,
     wherever the components meet: the offsets drop out, and with them the local minima that jumps between
-    the components make.
+    the components make. The neighbour is drawn from about as many as a component has samples, if there are
+    ten components for each variable: the very nearest differ by noise most of all.
     """
+    n, z = y.shape
+    n_neighbours = min(max(n // (10 * z), 1), 100, n - 1)
     parts = []
-    for start in range(0, len(y), _CHUNK):
+    for start in range(0, n, _CHUNK):
         part = y[start : start + _CHUNK]
         distances = torch.cdist(part, y)
         here = torch.arange(len(part), device=y.device)
         distances[here, start + here] = torch.inf
         nearest = distances.topk(n_neighbours, largest=False).indices
-        parts.append((part[:, None] - y[nearest]).flatten(0, 1))
+        drawn = torch.randint(n_neighbours, (len(part),), generator=generator).to(y.device)
+        parts.append(part - y[nearest[here, drawn]])
     differences = torch.cat(parts)
     return differences[differences.abs().amax(1) > 1e-9]
 

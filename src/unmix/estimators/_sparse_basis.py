@@ -136,8 +136,8 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         found = self._solve(white)
         self._remember(found, whitening, dewhitening)
         self._describe(found, white @ found.rows.T + found.offsets)
-        for flag in self.flags_:
-            warnings.warn(flag, ConvergenceWarning, stacklevel=2)
+        if self.flags_:
+            warnings.warn(" ".join(self.flags_), ConvergenceWarning, stacklevel=2)
         return self
 
     def transform(self, X: Any) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-_SAMPLES_PER_COMPONENT = 20
+from ._sparsest_rows import ENOUGH
+
 _SINGULAR = 0.05
 _NESTED = 0.02
 
@@ -42,9 +43,9 @@ def flags(found: np.ndarray, active: np.ndarray, z: np.ndarray, singular: float)
         for i, j in _nested(found, active)
     ]
     n_distinct = len(np.unique(z, axis=0))
-    if n_distinct < _SAMPLES_PER_COMPONENT * len(found):
+    if n_distinct < ENOUGH * len(found):
         sentences.append(
-            f"There are {n_distinct} distinct samples, fewer than {_SAMPLES_PER_COMPONENT} for each "
+            f"There are {n_distinct} distinct samples, fewer than {ENOUGH} for each "
             "component: rows may fit chance. Collect more samples."
         )
     if singular < _SINGULAR:

@@ -14,7 +14,8 @@ from ._supports import support_intersections
 
 WIDTHS = (0.5, 0.2, 0.1, 0.05)
 _INDEPENDENT = 0.1  # least part of a row outside the span of the better ones
-_ROUNDS = 8
+_ROUNDS, _PATIENCE = 8, 3
+ENOUGH = 20  # samples for each row
 _CLEAR = 3.0  # contrast of a spike that is beyond doubt
 _GAIN = 1e-3  # of the summed shares; less is no better basis
 
@@ -63,8 +64,8 @@ def sparsest_rows(
 
     Each round starts rows outside the span of those that are clear by now: in random directions, on y itself
     and on differences of neighbours, and where supports of components intersect. They descend while the width
-    of the cost shrinks, and the best independent rows of all rounds are taken. The search ends when all rows
-    have clear spikes and a round did not find sparser ones, or after 8 rounds.
+    of the cost shrinks, and the best independent rows of all rounds are taken. The search ends when a round
+    did not find sparser rows, or three did not while only some rows have clear spikes, or after 8 rounds.
 
     Parameters
     ----------
@@ -101,8 +102,9 @@ def sparsest_rows(
     single = y.float()
     search = _search(single, solver, n_starts or max(24, 3 * y.shape[1]), widths, generator)
     pool = basis = _no_rows(single)
-    known, total, rounds = single[:0], torch.inf, 0
-    while rounds < _ROUNDS:
+    known, total, rounds, idle = single[:0], torch.inf, 0, 0
+    most = _ROUNDS if len(y) >= ENOUGH * y.shape[1] else 1  # fewer samples fit many rows by chance
+    while rounds < most and idle < (1 if len(known) in (0, y.shape[1]) else _PATIENCE):
         rounds += 1
         rows, offsets = search(known)
         found = (rows, offsets, share_off(single, rows, offsets, widths[-1]))
@@ -110,9 +112,8 @@ def sparsest_rows(
         basis = tuple(part[_best_independent(*pool)] for part in pool)
         clear = contrast(single @ basis[0].T + basis[1]) > _CLEAR
         known = basis[0][clear]
-        before, total = total, float(basis[2].sum())
-        if len(known) == y.shape[1] and total > (1 - _GAIN) * before:
-            break
+        before, total = total, float(basis[2].sum()) + y.shape[1] - len(basis[2])
+        idle = idle + 1 if total > (1 - _GAIN) * before else 0
     return _polished(y, basis, widths, rounds)
 
 
@@ -129,7 +130,7 @@ def _search(
         return lambda known: _ended(y, hyperplanes(y, n_draws, 2 * n_starts, generator), widths)
     if solver == "subspaces":
         return lambda known: _ended(y, support_intersections(y, 4 * n_starts, generator), widths)
-    differences = _white_differences(y)
+    differences = _white_differences(y, generator)
     return lambda known: _from_directions(y, differences, known, n_starts, widths, generator)
 
 
@@ -141,9 +142,9 @@ def _no_rows(y: Tensor) -> tuple[Tensor, ...]:
     return y[:0], y[:0, 0], y[:0, 0]
 
 
-def _white_differences(y: Tensor) -> tuple[Tensor, Tensor] | None:
+def _white_differences(y: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor] | None:
     """Return whitened differences of neighbours and the map that whitens them, where there are enough."""
-    differences = neighbour_differences(y)
+    differences = neighbour_differences(y, generator)
     if len(differences) < 4 * y.shape[1]:
         return None
     values, vectors = torch.linalg.eigh(differences.T @ differences / len(differences))

@@ -74,7 +74,6 @@ def contrast(values: Float[Tensor, "n z"]) -> Float[Tensor, " z"]:
     for scale in _SCALES:
         inside = (size < scale).to(values.dtype).sum(0)
         beside = ((size >= scale) & (size < 2 * scale)).to(values.dtype).sum(0)
-        # a few samples more in each strip, so that empty ones say nothing
-        few = 0.01 * len(values)
+        few = 0.01 * len(values) + 10  # more in each strip, so that chance says nothing
         ratios.append((inside + few) / (beside + few))
     return torch.stack(ratios).amax(0)

@@ -43,6 +43,8 @@ def support_intersections(
     ----------
     Xu, Lachapelle and Magliacane (2026), Assumptions 3.6 and 3.8, arXiv:2604.13218.
     """
+    if y.shape[1] == 1:  # a single row is no intersection
+        return y[:0], y[:0, 0]
     projections, centres = normal_projections(y, 2 * n_starts, generator)
     if len(projections) == 0:
         return y[:0], y[:0, 0]
