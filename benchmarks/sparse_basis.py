@@ -3,8 +3,8 @@
 Run `python benchmarks/sparse_basis.py --rows n=10* delta* --workers 2 --out sparse_basis.json`. Codes are
 exactly affine (a Gaussian random matrix) unless a row says noise; scores are taken on fresh samples of the
 same world, against the latents before their rotation. Seeds start at 1000; everything was chosen on others,
-below 200. `--lagrangian STEPS` also takes so many steps of the published solver on the same codes, and extrapolates
-its time to the number of steps in the paper.
+below 200. `--lagrangian STEPS` also takes so many steps of the published solver on the same codes, and
+extrapolates its time to the number of steps in the paper.
 """
 
 import argparse
