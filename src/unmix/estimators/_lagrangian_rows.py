@@ -56,7 +56,7 @@ def lagrangian_rows(
     minimise_constrained(
         terms, "l1", model, batches, epsilon=_EPSILON, n_steps=max_iter, lr=lr, progress=False
     )
-    return _as_rows(encoder[:-1], y)
+    return _as_rows(nn.Sequential(*list(encoder)[:-1]), y)
 
 
 def _networks(z: int, seed: int) -> tuple[nn.Sequential, nn.Sequential]:

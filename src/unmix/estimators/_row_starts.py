@@ -86,7 +86,8 @@ def _through_samples(y: Tensor, n_draws: int, generator: torch.Generator) -> tup
 
 def _best_different(rows: Tensor, counts: Tensor, n_kept: int) -> Tensor:
     """Return the best rows of which no two are nearly parallel."""
-    left, kept = counts.clone(), []
+    left = counts.clone()
+    kept: list[int] = []
     while len(kept) < n_kept and left.max() > 0:
         kept.append(int(left.argmax()))
         left[(rows @ rows[kept[-1]]).abs() > 0.98] = 0

@@ -1,7 +1,7 @@
 """The sparsest invertible affine image of a white code: search rows, keep an independent set of the best."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
@@ -43,8 +43,8 @@ class SparseRows:
 
     def cpu(self) -> "SparseRows":
         """Return the same on the CPU."""
-        parts = (self.rows, self.offsets, self.shares, self.searched)
-        return SparseRows(*(part.cpu() for part in parts), self.n_rounds)
+        tensors = ("rows", "offsets", "shares", "searched")
+        return replace(self, **{name: getattr(self, name).cpu() for name in tensors})
 
     @property
     def smallest_singular_value(self) -> float:
