@@ -18,6 +18,7 @@ from ._counterexample import Counterexample, counterexample
 from ._derivatives import finite_differences
 from ._domains import DomainCertificate, LatentPlan, certify_domains
 from ._explain import explain
+from ._explanation import Explanation
 from ._finest import FinestPartition, factor_graph, finest_partition
 from ._genericity import Genericity
 from ._ica_constants import Curvature, ica_constant, ica_curvature, whitening_constants
@@ -27,6 +28,7 @@ from ._mechanisms import MechanismCertificate, certify_mechanisms
 from ._mixture import MixtureCertificate, certify_mixture, certify_supports
 from ._near_isometry import isometric_constant, near_isometry_bound
 from ._nonlinearity import Nonlinearity, nonlinearity
+from ._reading import Reading, Unused, resampled_structures
 from ._softmax import SoftmaxDiversity, softmax_diversity
 from ._sparsity_gap import SparsityGap, sparsity_gap
 from ._stability import Stability, stability
@@ -43,6 +45,9 @@ __all__ = [
     "identify",
     "Region",
     "explain",
+    "Explanation",
+    "Reading",
+    "Unused",
     "nonlinearity",
     "Nonlinearity",
     "triangular_alternative",
@@ -51,6 +56,7 @@ __all__ = [
     "Counterexample",
     "stability",
     "Stability",
+    "resampled_structures",
     "certify_mixture",
     "certify_supports",
     "certify_components",

@@ -126,19 +126,24 @@ def _more_variables(certificate: Any, latents: list[int], most: int = 3) -> tupl
     )
 
 
-def summary(certificate: Any) -> str:
-    """Write a report: counts, one line per latent, notes, theorems."""
+def headline(certificate: Any) -> str:
+    """Count latents by level, in a sentence."""
     x, n = certificate.structure.shape
     counts = Counter(certificate.levels)
     counts["block"] -= len(certificate.unidentified)
     counts["none"] = len(certificate.unidentified)
     found = ", ".join(f"{counts[level]} {words}" for level, words in _LEVELS.items() if counts[level])
-    head = f"{n} latents, {x} observed variables, {certificate.structure.n_edges} edges: {found}."
+    return f"{n} latents, {x} observed variables, {certificate.structure.n_edges} edges: {found}."
+
+
+def summary(certificate: Any) -> str:
+    """Write a report: counts, one line per latent, notes, theorems."""
     reasons = [f"- {reason}" for reason in certificate.reasons]
     theorems = [f"- {theorem.verdict}" for theorem in certificate.certificates]
     missing = [f"- {what}." for what in certificate.missing]
     more = ["For more:", *missing] if missing else []
     assumes = assumed(assumptions(certificate))
+    head = headline(certificate)
     return "\n".join([head, certificate.identifies, *reasons, "Theorems:", *theorems, *more, assumes])
 
 
