@@ -12,7 +12,7 @@ from sklearn.base import clone
 from torch import nn
 
 from unmix.data import degenerate_mixture, sparse_mixing
-from unmix.estimators import Autoencoder, BetaVAE, DiverseDictionaryLearning, SparseBasis
+from unmix.estimators import PDGMM, Autoencoder, BetaVAE, DiverseDictionaryLearning, SparseBasis
 from unmix.metrics import infomec, mcc, modularity_explicitness, r2, sap
 from unmix.nn import mlp
 from unmix.penalties import (
@@ -98,6 +98,7 @@ ESTIMATORS = (
     Autoencoder(max_iter=5, random_state=0),
     BetaVAE(max_iter=5, random_state=0),
     DiverseDictionaryLearning(max_iter=5, n_restarts=2, random_state=0),
+    PDGMM(max_iter=5, n_restarts=2, random_state=0),
 )
 
 # without networks: settings, arrays and flags are all there is

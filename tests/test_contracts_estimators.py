@@ -15,6 +15,8 @@ import unmix
 from families import ESTIMATORS, GENERATORS, every, label, quick
 
 QUICK = [quick(member) for member in ESTIMATORS]
+# what an estimator has to say about small or Gaussian data is right, and no concern of these tests
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +63,8 @@ def test_estimator_jacobian_is_that_of_its_own_decoder(member, data, fitted):
 
 @every(ESTIMATORS)
 def test_estimator_score_is_the_share_of_variance_reconstructed(member, data, fitted):
+    if isinstance(member, unmix.PDGMM):
+        pytest.skip("its score is a likelihood, tested with it")
     model = fitted[label(member)]
     left = data.x - model.inverse_transform(model.transform(data.x))
     assert model.score(data.x) == pytest.approx(1 - np.mean((left**2).mean(0) / data.x.var(0)), abs=1e-6)
@@ -154,6 +158,8 @@ def test_estimator_works_in_a_pipeline_and_a_grid_search(member, data):
     ids=str,
 )
 def test_estimator_rejects_bad_settings_by_name(member, wrong, error, data):
+    if isinstance(member, unmix.PDGMM) and wrong == {"n_components": 7}:
+        pytest.skip("it allows more latents than variables, and says which are zero")
     with pytest.raises(error, match=f"`{next(iter(wrong))}` must be"):
         clone(member).set_params(**wrong).fit(data.x)
 

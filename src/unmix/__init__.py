@@ -21,7 +21,15 @@ _ROOMS = (
     "plots",
     "report",
 )
-_FROM_ESTIMATORS = ("Autoencoder", "BetaVAE", "DiverseDictionaryLearning", "FastICA", "SparseBasis", "load")
+_FROM_ESTIMATORS = (
+    "Autoencoder",
+    "BetaVAE",
+    "DiverseDictionaryLearning",
+    "FastICA",
+    "PDGMM",
+    "SparseBasis",
+    "load",
+)
 
 __all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS]
 

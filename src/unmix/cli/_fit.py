@@ -29,6 +29,7 @@ class Method(StrEnum):
     ddl = "ddl"
     ae = "ae"
     vae = "vae"
+    pdgmm = "pdgmm"
 
 
 def fit(

@@ -11,7 +11,7 @@ import numpy as np
 from .._tables import Table
 from ._output import say
 
-CLASSES = {"ddl": "DiverseDictionaryLearning", "ae": "Autoencoder", "vae": "BetaVAE"}
+CLASSES = {"ddl": "DiverseDictionaryLearning", "ae": "Autoencoder", "vae": "BetaVAE", "pdgmm": "PDGMM"}
 
 
 def make(method: str, n_components: int, **settings: Any) -> Any:

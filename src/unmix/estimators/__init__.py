@@ -8,8 +8,18 @@ from ._autoencoder import Autoencoder
 from ._base import LatentEstimator
 from ._beta_vae import BetaVAE
 from ._diverse_dictionary import DiverseDictionaryLearning
-from ._sparse_basis import SparseBasis
 from ._fast_ica import FastICA
+from ._pdgmm import PDGMM
+from ._sparse_basis import SparseBasis
 from ._storage import load
 
-__all__ = ["Autoencoder", "BetaVAE", "DiverseDictionaryLearning", "FastICA", "LatentEstimator", "SparseBasis", "load"]
+__all__ = [
+    "Autoencoder",
+    "BetaVAE",
+    "DiverseDictionaryLearning",
+    "FastICA",
+    "LatentEstimator",
+    "PDGMM",
+    "SparseBasis",
+    "load",
+]

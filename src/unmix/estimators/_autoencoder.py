@@ -89,4 +89,4 @@ class Autoencoder(LatentEstimator):
         return Objective(self.encoder(n_features, n), self.decoder(n, n_features), n)
 
     def _train(self, x: Tensor, schedule: Schedule) -> Trained:
-        return train_restarts(build(self, x, schedule.seed), {}, x, schedule)
+        return train_restarts(build(self._networks, self.n_restarts, x, schedule.seed), {}, x, schedule)

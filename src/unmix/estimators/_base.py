@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from ._restarts import Schedule, Trained
 from ._settings import seed_of_run
 
 Factory = Callable[[int, int], nn.Module]
+Member = TypeVar("Member", bound=nn.Module)
 _STRUCTURE_SAMPLES = 2000
 
 
@@ -38,7 +39,11 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     verbose: bool
     random_state: Any
 
-    _fitted_arrays: tuple[str, ...] = ("mean_", "scale_", "latent_scale_")  # what a file keeps, besides networks
+    _fitted_arrays: tuple[str, ...] = (
+        "mean_",
+        "scale_",
+        "latent_scale_",
+    )  # what a file keeps, besides networks
 
     @abstractmethod
     def _networks(self, n_features: int) -> Objective:
@@ -64,7 +69,7 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_settings(self)
         values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
         values = np.ascontiguousarray(values)  # so that the layout in memory does not change a bit
-        check_data(values, self.n_components)
+        check_data(values, self._least_rank)
         self.mean_, self.scale_ = values.mean(0, dtype=np.float64), values.std(0, dtype=np.float64)
         x = torch.as_tensor((values - self.mean_) / self.scale_, dtype=torch.float32)
         trained = self._train(x.to(device(self.device)), self._schedule())
@@ -118,6 +123,11 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self.n_components
 
     @property
+    def _least_rank(self) -> int:
+        """The rank that data must have."""
+        return self.n_components
+
+    @property
     def _objective_(self) -> Objective:
         return Objective(self.encoder_, self.decoder_, self.n_components)
 
@@ -146,11 +156,11 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return torch.as_tensor((values - self.mean_) / self.scale_, dtype=torch.float64)
 
 
-def build(estimator: Any, x: Tensor, seed: int) -> list[Objective]:
-    """Build the networks of every restart from a seed, leaving torch's global random state as it was."""
+def build(make: Callable[[int], Member], n_members: int, x: Tensor, seed: int) -> list[Member]:
+    """Build networks for data from a seed, leaving torch's global random state as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return [estimator._networks(x.shape[1]).to(x.device) for _ in range(estimator.n_restarts)]
+        return [make(x.shape[1]).to(x.device) for _ in range(n_members)]
 
 
 def _plain(X: Any) -> Any:

@@ -116,7 +116,7 @@ class DiverseDictionaryLearning(LatentEstimator):
 
     def _train(self, x: Tensor, schedule: Schedule) -> Trained:
         square = _is_square(x, self.n_components)
-        members = build(self, x, schedule.seed)
+        members = build(self._networks, self.n_restarts, x, schedule.seed)
         informed = has_linear_coordinates(members[0])
         if informed:
             _start(members, x, torch.Generator().manual_seed(schedule.seed))

@@ -1,7 +1,7 @@
 """Restarts trained together: stacked parameters, one `vmap`, and only the promising ones kept."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from unmix.training import History, Minibatches, minimise
+from unmix.training import History, minimise
 
 from ._objective import Objective
 
@@ -80,7 +80,7 @@ class Ensemble:
 
     def train(
         self,
-        batches: Minibatches,
+        batches: Iterable[Any],
         *,
         start: int,
         stop: int,

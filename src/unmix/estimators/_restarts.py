@@ -12,6 +12,7 @@ from torch import Tensor
 
 from unmix.training import History, Minibatches
 
+from ._annealing import Annealed
 from ._ensemble import Ensemble
 from ._objective import Objective
 
@@ -49,8 +50,11 @@ def train_restarts(
     x: Tensor,
     schedule: Schedule,
     improve: Callable[[Ensemble, Tensor, torch.Generator], None] | None = None,
+    anneal: Callable[[int], float] | None = None,
 ) -> Trained:
     """Train members together, in rounds, and return the one that ends with the lowest objective.
+
+    A member gets fresh noise with each batch, or, with `anneal`, the value of that schedule at the step.
 
     `improve` may change the coordinates of the members once, after the first round; a member keeps the change
     only if its objective is lower for it. Restarts are compared by the objective on one fixed batch: no
@@ -60,15 +64,17 @@ def train_restarts(
     n, n_steps = members[0].n_components, schedule.steps(len(x))
     judge = x[:_JUDGED]
     noise = torch.randn(len(judge), n, generator=_generator(schedule.seed, -1)).to(x)
+
+    def beside(step: int) -> Tensor:
+        return noise if anneal is None else torch.tensor(anneal(step)).to(x)
+
     alive, scores = list(range(len(members))), [math.inf] * len(members)
     histories = []
     for number, (start, stop, survivors) in enumerate(rounds(n_steps, len(members))):
         best = sorted(range(len(alive)), key=lambda i: scores[alive[i]])[:survivors]
         alive = [alive[i] for i in best]
         ensemble.keep(best)
-        batches = Minibatches(
-            x, batch_size=schedule.batch_size, generator=_generator(schedule.seed, number), noise=n
-        )
+        batches = _batches(x, schedule, number, n, anneal, start)
         folder = schedule.checkpoint and schedule.checkpoint / f"round-{number}"
         histories.append(
             ensemble.train(
@@ -83,11 +89,25 @@ def train_restarts(
             )
         )
         if number == 0 and improve is not None:
-            _improve_where_lower(ensemble, improve, judge, noise, n_steps, _generator(schedule.seed, -2))
-        for index, score in zip(alive, ensemble.scores(judge, noise, n_steps).tolist(), strict=True):
+            _improve_where_lower(
+                ensemble, improve, judge, beside(stop), n_steps, _generator(schedule.seed, -2)
+            )
+        for index, score in zip(alive, ensemble.scores(judge, beside(stop), n_steps).tolist(), strict=True):
             scores[index] = score
     winner = min(range(len(alive)), key=lambda i: scores[alive[i]])
     return Trained(ensemble.extract(winner), joined(histories), tuple(scores))
+
+
+def _batches(
+    x: Tensor, schedule: Schedule, number: int, n: int, anneal: Callable[[int], float] | None, start: int
+) -> Minibatches | Annealed:
+    settings: dict[str, Any] = {
+        "batch_size": schedule.batch_size,
+        "generator": _generator(schedule.seed, number),
+    }
+    if anneal is None:
+        return Minibatches(x, **settings, noise=n)
+    return Annealed(Minibatches(x, **settings), anneal, start)
 
 
 def rounds(n_steps: int, n_members: int) -> list[tuple[int, int, int]]:
