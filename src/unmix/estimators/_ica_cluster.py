@@ -69,9 +69,12 @@ class DaskRows(NamedTuple):
 
 def dask_rows(X: Any) -> DaskRows:
     """Open a Dask array or data frame of shape (n_samples, n_features), in blocks of whole rows."""
-    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
-    values = X.to_dask_array() if names is not None else X
-    if getattr(values, "ndim", 0) != 2:
+    import dask.array
+
+    frame = "dataframe" in type(X).__module__ or "dask_expr" in type(X).__module__
+    names = tuple(map(str, X.columns)) if frame else None
+    values = X.to_dask_array() if frame else X
+    if not isinstance(values, dask.array.Array) or values.ndim != 2:
         raise ValueError(
             f"`X` must be a Dask array or frame with two axes, got {type(X).__name__}. "
             "Stack delayed blocks with dask.array.from_delayed and dask.array.concatenate."

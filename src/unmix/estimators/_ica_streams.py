@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-_CPU_BLOCK = 2**18  # entries: a block and what is computed from it stay in the cache of a core
+_CPU_BLOCK = 2**18  # entries per thread: what is computed from a block stays in the cache of a core
 _CUDA_BLOCK = 2**25
 _SAMPLE = 2**26  # entries of the rows that the first passes are made on, at most
 
@@ -77,7 +77,7 @@ class Rows(NamedTuple):
 
 def block_rows(n_features: int, place: torch.device, wanted: int | None = None) -> int:
     """Return how many rows a block has."""
-    entries = _CUDA_BLOCK if place.type == "cuda" else _CPU_BLOCK
+    entries = _CUDA_BLOCK if place.type == "cuda" else _CPU_BLOCK * torch.get_num_threads()
     return wanted or max(256, entries // n_features)
 
 
