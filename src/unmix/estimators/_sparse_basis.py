@@ -45,7 +45,7 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         among neighbours, and their intersections. "lagrangian": the constrained problem of the paper with
         deep linear networks; slow, for comparison.
     n_starts : int, optional
-        Starts of each kind in each round, by default three for each component and at least 24.
+        Starts of each kind in each round, by default two for each component and at least 30.
     max_samples : int, default=6144
         Samples to search on, drawn at random, or 60 for each component if that is more; all are used to
         describe the result.

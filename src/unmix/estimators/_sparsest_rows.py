@@ -74,7 +74,7 @@ def sparsest_rows(
     generator : torch.Generator
         On the CPU.
     n_starts : int, optional
-        Starts of each kind and round, by default 3 z and at least 24.
+        Starts of each kind and round, by default 2 z and at least 30.
     solver : {"descent", "ransac", "subspaces"}
         Where rows come from: all starts below; hyperplanes through random samples; intersections of supports.
     widths : tuple of float
@@ -100,7 +100,7 @@ def sparsest_rows(
     Xu, Lachapelle and Magliacane (2026), Theorem 3.9 and Eq. (6), arXiv:2604.13218.
     """
     single = y.float()
-    search = _search(single, solver, n_starts or max(24, 3 * y.shape[1]), widths, generator)
+    search = _search(single, solver, n_starts or max(30, 2 * y.shape[1]), widths, generator)
     pool = basis = _no_rows(single)
     known, total, rounds, idle = single[:0], torch.inf, 0, 0
     most = _ROUNDS if len(y) >= ENOUGH * y.shape[1] else 1  # fewer samples fit many rows by chance
