@@ -1,4 +1,4 @@
-"""`unmix evaluate`, `unmix certify` and `unmix report`: what the latents are worth, and why."""
+"""`unmix evaluate` and `unmix report`: what the latents are worth, and why."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,15 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from .. import _tables
+from ._known import mask_of
 from ._models import columns_for, load
-from ._output import Json, Seed, print_json, tell, write_json
+from ._output import Json, Seed, print_json, tell
 
 EVALUATE_EXAMPLE = (
     "Example: [bold]unmix evaluate data.npz latents.csv --x data.npz --metrics mcc,r2 --out scores.html[/]"
 )
-CERTIFY_EXAMPLE = "Example: [bold]unmix certify mask.csv --json[/] or [bold]unmix certify model[/]"
 REPORT_EXAMPLE = "Example: [bold]unmix report model --data data.npz --out report.html[/]"
-MASKS = (".csv", ".npy", ".json")
 SCORES = (".json", ".csv", ".html")
 
 
@@ -64,30 +63,6 @@ def evaluate(
         tell(found, *hint)
 
 
-def certify(
-    source: Annotated[
-        Path,
-        typer.Argument(metavar="MASK|MODEL", help="Structure of 0 and 1 (CSV, NPY, JSON, NPZ) or a model."),
-    ],
-    independent: Annotated[
-        bool, typer.Option("--independent", help="Assume that the latents are independent.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option("--out", help="JSON file to write the certificate to.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Say which latents a structure identifies, up to what, and by which theorem."""
-    from ..theory import certify as judge
-
-    check_json(out)
-    certificate = judge(_structure(source), independent_latents=independent)
-    document = certificate.to_dict()
-    write_json(out, document)
-    if as_json:
-        print_json(document)
-    else:
-        tell(str(certificate))
-
-
 def report(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model written by `unmix fit`.")],
     data: Annotated[
@@ -119,7 +94,7 @@ def dataset(path: str, model: Any) -> Any:
     if ".npz:" in path or "z" not in stored:
         return x
     z = _tables.read(f"{path}:z").values
-    mask = _mask(f"{path}:structure") if "structure" in stored else None
+    mask = mask_of(f"{path}:structure") if "structure" in stored else None
     return SimpleNamespace(x=x, z=z, structure=mask, description="")
 
 
@@ -134,26 +109,3 @@ def _discrete(text: str | None, n_factors: int) -> bool | list[bool] | None:
             f"got {text!r}. For example `--discrete 0`."
         )
     return [str(k) in {str(int(cell)) for cell in cells} for k in range(n_factors)]
-
-
-def check_json(path: Path | None) -> None:
-    """Refuse a path for JSON that can't be written, before the work starts."""
-    if path is not None:
-        _tables.check_writable(path, (".json",))
-
-
-def _structure(source: Path) -> Any:
-    """Read a structure from a mask file, or take it from a model."""
-    from ..structure import Structure
-
-    if ".npz" in source.name:
-        return _mask(str(source))
-    if source.suffix.lower() in MASKS:
-        return Structure.read(source)
-    return load(source).structure_
-
-
-def _mask(path: str) -> Any:
-    from ..structure import Structure
-
-    return Structure(_tables.read(path, keys=("structure",)).values)

@@ -12,7 +12,7 @@ from ._wording import headline
 TITLES = {
     "unused": "Latents that are not used",
     "structure": "The structure",
-    "reading": "How the structure was read",
+    "reading": "The fit",
     "nonlinearity": "Nonlinearity, from Jacobian samples",
     "sets": "Two sets of observed variables",
     "region": "The region asked about",

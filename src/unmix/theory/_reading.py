@@ -53,8 +53,8 @@ class Reading:
     def identifies(self) -> str:
         """One sentence: what the estimate is good for."""
         if self:
-            return "The structure is read off clearly, from what could be checked of the fit."
-        return "The structure is an uncertain estimate: take what follows from it as tentative."
+            return "What could be checked of the estimate is good enough."
+        return "The estimate is uncertain: take what follows from it as tentative."
 
     @property
     def reasons(self) -> tuple[str, ...]:
