@@ -12,7 +12,7 @@ from sklearn.base import clone
 from torch import nn
 
 from unmix.data import degenerate_mixture, sparse_mixing
-from unmix.estimators import PDGMM, Autoencoder, BetaVAE, DiverseDictionaryLearning, SparseBasis
+from unmix.estimators import PDGMM, Autoencoder, BetaVAE, DiverseDictionaryLearning, FastICA, SparseBasis
 from unmix.metrics import infomec, mcc, modularity_explicitness, r2, sap
 from unmix.nn import mlp
 from unmix.penalties import (
@@ -103,6 +103,7 @@ ESTIMATORS = (
 
 # without networks: settings, arrays and flags are all there is
 TRANSFORMERS = (
+    FastICA(random_state=0),
     SparseBasis(random_state=0),
     SparseBasis(solver="ransac", random_state=0),
     SparseBasis(solver="subspaces", random_state=0),

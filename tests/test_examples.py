@@ -15,6 +15,7 @@ PROMISED = {
     "03_write_your_own_penalty": r"smooth_count holds",
     "04_pipeline_and_grid_search": r"chosen: \d",
     "05_resume_a_killed_fit": r"largest difference: 0\.0",
+    "06_autoencoder_then_ica": r"active latents: 3 of 6[\s\S]*MCC 0\.99\d after ICA, 0\.8\d+ before",
     "07_sparsest_basis": r"SparseBasis: MCC 1\.000 .*[\s\S]*patterns right: 0\.99",
 }
 

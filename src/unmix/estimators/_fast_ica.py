@@ -132,8 +132,8 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     >>> model = FastICA(random_state=0).fit(sources @ rng.normal(size=(3, 3)))
     >>> model.gaussian_
     array([False, False,  True])
-    >>> model.reliability_.round(2)
-    array([1.  , 0.99, 0.99])
+    >>> model.reliability_.round(3)
+    array([0.999, 0.999, 0.998])
     """
 
     def __init__(
@@ -206,7 +206,9 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if is_dask(X):
             return dask_rows(X).mapped(self._project, len(self.components_))
         if isinstance(X, str | os.PathLike):
-            return np.concatenate([self._project(block) for block in self._rows(X, None).blocks()])
+            rows = self._rows(X, None)
+            assert isinstance(rows, Rows)
+            return np.concatenate([self._project(block) for block in rows.blocks()])
         return self._project(validate_data(self, _plain(X), dtype=[np.float64, np.float32], reset=False))
 
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -263,7 +265,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Take or compare the number and the names of columns, as scikit-learn does for arrays."""
         if reset:
             self.n_features_in_ = rows.n_features
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
             if rows.names is not None:
                 self.feature_names_in_ = np.array(rows.names, dtype=object)
         if rows.n_features != self.n_features_in_:
@@ -358,7 +360,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")
         for name in ("tol", "rtol"):
             value = getattr(self, name)
-            if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < 1:
+            if not isinstance(value, Real) or not 0 < float(value) < 1:
                 raise ValueError(f"`{name}` must be a number above 0 and below 1, got {value!r}.")
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:

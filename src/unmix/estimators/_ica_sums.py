@@ -84,6 +84,6 @@ def shape_sums(
     g, slope = contrast.derivatives(y)
     square, q = y.square(), slope - g * y
     cube = y * square
-    terms = (contrast.value(y), slope, g * y, g.square(), cube, cube.square())
-    terms += (q.square(), q * square, square.square())
-    return torch.stack([term.sum(0).double() for term in terms]), (slope.T @ square).double()
+    shape = [contrast.value(y), slope, g * y, g.square(), cube, cube.square()]
+    errors = [q.square(), q * square, square.square()]
+    return torch.stack([term.sum(0).double() for term in shape + errors]), (slope.T @ square).double()
