@@ -148,8 +148,8 @@ class PDGMM(LatentEstimator):
         if self.stage2 is not None and self.stage2 not in SOLVERS:
             raise ValueError(f"`stage2` must be None or one of {SOLVERS}, got {self.stage2!r}. Choose one.")
         super().fit(X, y)
-        for flag in self.flags_:
-            warnings.warn(flag, ConvergenceWarning, stacklevel=2)
+        if self.flags_:
+            warnings.warn(" ".join(self.flags_), ConvergenceWarning, stacklevel=2)
         return self
 
     def activity(self, X: Any) -> np.ndarray:
