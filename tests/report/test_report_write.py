@@ -10,16 +10,16 @@ import pytest
 from unmix import report
 from unmix.metrics import evaluate
 from unmix.structure import Structure, dense, diverse
-from unmix.theory import certify
+from unmix.theory import certify, explain
 
 HOSTILE = '<script>alert("x")</script>'
 
 
 class Linear:
-    """A fitted model with x = W z and codes that mix the latents a little."""
+    """A fitted model with x = W z, codes that mix latents a little and, unless flat, varying gradients."""
 
-    def __init__(self, weights, mix=0.0):
-        self.weights, self.mix = np.asarray(weights, dtype=float), mix
+    def __init__(self, weights, mix=0.0, bend=0.5):
+        self.weights, self.mix, self.bend = np.asarray(weights, dtype=float), mix, bend
         self.structure_ = Structure(self.weights != 0)
         self.history_ = SimpleNamespace(terms={"fit": [3.0, 2.0], "sparsity": [1.0, 0.5]})
         self.restarts_ = [30.5, 29.9, np.nan]
@@ -40,7 +40,8 @@ class Linear:
         return z @ np.linalg.inv(np.eye(len(turn)) + self.mix * turn) @ self.weights.T
 
     def jacobian(self, x):
-        return np.repeat(self.weights[None], len(x), axis=0)
+        phases = np.arange(len(x))[:, None, None] * np.arange(1, self.weights.shape[1] + 1)
+        return self.weights * (1 + self.bend * np.cos(phases))
 
 
 def case(structure, *, mix=0.0, n_samples=400):
@@ -116,6 +117,17 @@ def test_a_structure_that_is_not_sparser_than_triangular_is_never_a_success(stru
     assert all(
         "good" not in value for tag, name, value in page.attributes if (tag, name) == ("article", "class")
     )
+
+
+def test_a_decoder_that_does_not_bend_is_never_a_success(tmp_path):
+    model, data = case(diverse(10, 5, random_state=0))
+    model.bend = 0.0
+    page = written(tmp_path, model=model, data=data)
+    assert ("section", "class", "verdict stop") in page.attributes
+    assert "The latents can’t be taken as identified" in page.text and "All 5 latents" not in page.text
+    assert "bends too little" in page.text and "was found to fail" in page.text
+    given = written(tmp_path, certificate=explain(model=model, x=data.x, domains=9), data=data, model=model)
+    assert "Domains and sparse mixing" in given.text and "bends too little" in given.text
 
 
 def test_a_score_that_raw_x_reaches_as_well_is_not_a_success(tmp_path):

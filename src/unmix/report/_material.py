@@ -20,6 +20,7 @@ class Material:
     description: str
     observed_names: tuple[str, ...] | None
     certificate: Any
+    explanation: Any
     evaluation: Any
     matching: Any
     strength: np.ndarray | None
@@ -50,14 +51,12 @@ class Material:
 def gather(model: Any, data: Any, evaluation: Any, certificate: Any) -> Material:
     """Collect what was given, and work out the certificate, the codes and the scores where possible."""
     from ..metrics import match_components
-    from ..theory import certify
 
     x, z = _data(data)
-    structure = getattr(model, "structure_", None)
-    if certificate is None and structure is not None and structure.support.any(0).all():
-        certificate = certify(structure)
     rows = data.x if hasattr(data, "z") else data
     few = None if model is None or x is None else rows[:: -(-len(x) // MAX_SAMPLES)]
+    explanation = _explanation(model, few, certificate)
+    certificate = None if explanation is None else explanation.parts.get("structure")
     z_hat = None if model is None or z is None else np.asarray(model.transform(rows))
     return Material(
         model=model,
@@ -68,11 +67,27 @@ def gather(model: Any, data: Any, evaluation: Any, certificate: Any) -> Material
         description=str(getattr(data, "description", "") or ""),
         observed_names=_names(model, data, x),
         certificate=certificate,
+        explanation=explanation,
         evaluation=_evaluation(evaluation, x, z, z_hat),
         matching=None if z is None or z_hat is None else match_components(z, z_hat),
         strength=_strength(model, few, certificate),
         explained=_explained(model, few),
     )
+
+
+def _explanation(model: Any, few: Any, certificate: Any) -> Any:
+    """Explain the model with its data, or what was given where that is about another structure."""
+    from ..theory import Explanation, explain
+
+    if isinstance(certificate, Explanation):
+        return certificate
+    structure = getattr(model, "structure_", None)
+    if certificate is not None and (certificate.structure != structure or few is None):
+        return Explanation({"structure": certificate})
+    if structure is None:
+        return None
+    independent = certificate is not None and certificate.independent_latents
+    return explain(model=model, x=few, independent_latents=independent)
 
 
 def _data(data: Any) -> tuple[np.ndarray | None, np.ndarray | None]:

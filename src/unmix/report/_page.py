@@ -12,6 +12,7 @@ from ._words import (
     Verdict,
     fit_sentence,
     margin_sentence,
+    nonlinearity_sentence,
     not_beaten,
     score_sentence,
     triangular_warning,
@@ -47,6 +48,7 @@ def _verdict(material: Material) -> Verdict:
     wrong = truth_sentence(material.structure, material.true_structure)
     answer = verdict(material.certificate, material.unused if material.certificate is None else ())
     for tone, sentence in (
+        nonlinearity_sentence(material.explanation),
         wrong,
         margin_sentence(margin),
         fit_sentence(material.explained),
@@ -55,6 +57,8 @@ def _verdict(material: Material) -> Verdict:
         answer = answer.adding(tone, sentence) if sentence else answer
     if material.certificate is None or not material.identifying:
         return answer
+    if nonlinearity_sentence(material.explanation)[1]:
+        return answer.headed("The latents can’t be taken as identified")
     if material.mcc is not None and not_beaten(material.mcc):
         return answer.headed("This fit did not recover the latents")
     return (

@@ -19,15 +19,17 @@ def trust(material: Material) -> dict[str, Any]:
     """Return one card per latent, the reasoning and the assumptions."""
     certificate = material.certificate
     if certificate is None:
-        return dict.fromkeys(("latents", "reasons", "theorems", "assumptions"), ()) | {"independent": False}
+        nothing = dict.fromkeys(("latents", "reasons", "theorems", "assumptions", "answers"), ())
+        return nothing | {"independent": False}
     whose = "estimated" if hasattr(material.model, "structure_") else "given"
     return {
         "latents": [_latent(material, j) for j in range(certificate.structure.n_latents)],
         "trust_intro": TRUST.format(whose=whose),
         "reasons": certificate.reasons,
-        "theorems": certificate.certificates,
+        "answers": _answers(material.explanation),
+        "theorems": material.explanation.certificates,
         "independent": bool(certificate.independent_latents),
-        "assumptions": _assumptions(certificate),
+        "assumptions": list(material.explanation.assumed),
     }
 
 
@@ -63,10 +65,10 @@ def _short(words: list[str], *, most: int = 12, empty: str = "nothing") -> str:
     return listing(words if len(words) <= most else [*words[:most], f"{len(words) - most} more"], empty=empty)
 
 
-def _assumptions(certificate: Any) -> list[str]:
-    """List what the theorems assume, each once."""
-    found = [assumption for part in certificate.certificates for assumption in part.assumes]
-    return list(dict.fromkeys(found))
+def _answers(explanation: Any) -> list[tuple[str, str]]:
+    """List what each part of the explanation concludes, other than the structure, which has its cards."""
+    named = zip(explanation.parts, explanation.titled, strict=True)
+    return [answer for name, answer in named if name != "structure"]
 
 
 def structure_words(material: Material) -> dict[str, Any]:

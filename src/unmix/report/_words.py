@@ -129,6 +129,17 @@ def truth_sentence(structure: Any, true_structure: Any) -> tuple[str, str]:
     )
 
 
+def nonlinearity_sentence(explanation: Any) -> tuple[str, str]:
+    """Say that the decoder bends too little for any conclusion from its structure; the tone comes first."""
+    checked = None if explanation is None else explanation.parts.get("nonlinearity")
+    if checked is None or checked:
+        return "good", ""
+    return "stop", (
+        "The decoder bends too little for conclusions from its structure (sufficient nonlinearity, "
+        f"Assumption 1, fails on it): {'; '.join(checked.reasons)}."
+    )
+
+
 def fit_sentence(explained: float | None) -> tuple[str, str]:
     """Warn when the model does not explain the data, which every theorem assumes; the tone comes first."""
     if explained is None or explained >= POOR_FIT:

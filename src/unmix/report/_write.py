@@ -30,8 +30,9 @@ def write(
 ) -> Path:
     """Write one self-contained HTML page about a fit.
 
-    What is not given is worked out where possible: the certificate from `model.structure_`, the evaluation
-    from `model` and a dataset that knows its true latents. Every string is escaped.
+    What is not given is worked out where possible: what is identified by `unmix.theory.explain` from `model`
+    and its data, the evaluation from `model` and a dataset that knows its true latents. Every string is
+    escaped.
 
     Parameters
     ----------
@@ -43,8 +44,8 @@ def write(
         The data. A LatentDataset with `z` also brings the truth to compare with.
     evaluation : Evaluation, optional
         As returned by `unmix.metrics.evaluate`; give it `x=` so that raw x stands beside the scores.
-    certificate : StructureCertificate, optional
-        As returned by `unmix.theory.certify`.
+    certificate : StructureCertificate or Explanation, optional
+        As returned by `unmix.theory.certify`, or by `unmix.theory.explain` from all that is known.
     title, notes : str
         The heading, and free text (blank lines separate paragraphs).
 

@@ -115,11 +115,16 @@ class Explanation:
         return f"Nothing, since this was found to fail: {'; '.join(self.suspended[name])}. Else: {sentence}"
 
     @property
+    def titled(self) -> tuple[tuple[str, str], ...]:
+        """The conclusions, each with the title of its part."""
+        return tuple((TITLES[name], sentence) for name, sentence in self.conclusions.items())
+
+    @property
     def identifies(self) -> str:
         """What is identified, up to what: a sentence for each part, by its title where there are several."""
         if len(self.parts) == 1:
             return next(iter(self.conclusions.values()))
-        return " ".join(f"{TITLES[name]}: {sentence}" for name, sentence in self.conclusions.items())
+        return " ".join(f"{title}: {sentence}" for title, sentence in self.titled)
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
@@ -152,7 +157,7 @@ class Explanation:
     def __str__(self) -> str:
         if len(self.parts) == 1:
             return str(next(iter(self.parts.values())))
-        short = [f"- {TITLES[name]}: {sentence}" for name, sentence in self.conclusions.items()]
+        short = [f"- {title}: {sentence}" for title, sentence in self.titled]
         more = [f"- {wish.rstrip('.')}." for wish in self.missing]
         ending = [*(["For more:", *more] if more else []), assumed(self.assumed)]
         sections = [self._section(name) for name in self.parts]

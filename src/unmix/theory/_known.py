@@ -44,9 +44,9 @@ def known(
 ) -> Known:
     """Collect what was given, and ask the model for the rest."""
     _check(structure, model, x)
-    rows = None if x is None else np.asarray(x)
+    rows = x if x is None or hasattr(x, "shape") else np.asarray(x)  # a data frame stays one: it has names
     learned = jacobians is None
-    codes = _codes(model, x) if z is None else checked_codes(z)
+    codes = _codes(model, rows) if z is None else checked_codes(z)
     scale = None if codes is None else codes.std(0)
     samples = _jacobians(model, rows) if learned else np.asarray(jacobians, dtype=np.float64)
     own = structure is None
@@ -87,11 +87,11 @@ def _codes(model: Any, x: Any) -> np.ndarray | None:
     return np.asarray(model.transform(x), dtype=np.float64)
 
 
-def _jacobians(model: Any, x: np.ndarray | None) -> np.ndarray | None:
+def _jacobians(model: Any, x: Any) -> np.ndarray | None:
     """Return Jacobians at rows spread over the data, with x in units of its standard deviations."""
     if x is None or not hasattr(model, "jacobian"):
         return None
-    spread = x.std(0)
+    spread = np.asarray(x).std(0)
     units = np.where(spread > 0, spread, 1.0)
     few = x[:: -(-len(x) // MOST_POINTS)]
     return np.asarray(model.jacobian(few), dtype=np.float64) / units[:, None]
@@ -111,12 +111,12 @@ def _unused(model: Any, structure: Structure | None) -> tuple[int, ...]:
     return tuple(sorted(idle | resting))
 
 
-def _explained(model: Any, x: np.ndarray | None) -> float | None:
+def _explained(model: Any, x: Any) -> float | None:
     """Return the share of the variance of x that the model reconstructs."""
     if x is None or not (hasattr(model, "inverse_transform") and hasattr(model, "transform")):
         return None
-    left = x - np.asarray(model.inverse_transform(model.transform(x)))
-    total = float(x.var(0).sum())
+    left = np.asarray(x) - np.asarray(model.inverse_transform(model.transform(x)))
+    total = float(np.asarray(x).var(0).sum())
     return 1.0 - float(np.square(left).mean(0).sum()) / total if total > 0 else None
 
 
