@@ -40,6 +40,7 @@ from unmix.theory import (
     certify_domains,
     certify_mechanisms,
     certify_supports,
+    explain,
     identify,
     nonlinearity,
     softmax_diversity,
@@ -129,6 +130,8 @@ CONDITIONS = (
     lambda structure: certify_decoder(np.random.default_rng(0).normal(size=(20, *structure.shape))),
     lambda structure: softmax_diversity(structure.support),
     lambda structure: certify_mechanisms(structure.support, structure.n_latents),
+    explain,
+    lambda structure: explain(structure, domains=3, jacobians=structure.support[None], a=[0], b=[1]),
 )
 
 # (n_samples, random_state=...) -> LatentDataset
