@@ -19,6 +19,7 @@ _ROOMS = (
     "data",
     "estimators",
     "plots",
+    "experiments",
     "report",
 )
 _FROM_ESTIMATORS = (
@@ -26,8 +27,10 @@ _FROM_ESTIMATORS = (
     "BetaVAE",
     "DiverseDictionaryLearning",
     "FastICA",
+    "LabelledSparseAutoencoder",
     "PDGMM",
     "SparseBasis",
+    "VaDE",
     "load",
 )
 

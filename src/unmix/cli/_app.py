@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
-from . import _certify, _compare, _demo, _fit, _judge, _simulate
+from . import _certify, _compare, _demo, _fit, _judge, _reproduce, _simulate
 from ._output import one_line, say
 
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer's own: an unknown option, a missing argument
@@ -27,6 +27,7 @@ app.command("transform", epilog=_fit.TRANSFORM_EXAMPLE)(_fit.transform)
 app.command("evaluate", epilog=_judge.EVALUATE_EXAMPLE)(_judge.evaluate)
 app.command("certify", epilog=_certify.EXAMPLE)(_certify.certify)
 app.command("compare", epilog=_compare.COMPARE_EXAMPLE)(_compare.compare)
+app.command("reproduce", epilog=_reproduce.REPRODUCE_EXAMPLE)(_reproduce.reproduce)
 app.command("report", epilog=_judge.REPORT_EXAMPLE)(_judge.report)
 
 

@@ -14,7 +14,9 @@ from ._output import Json, Seed, print_json, tell
 EVALUATE_EXAMPLE = (
     "Example: [bold]unmix evaluate data.npz latents.csv --x data.npz --metrics mcc,r2 --out scores.html[/]"
 )
-REPORT_EXAMPLE = "Example: [bold]unmix report model --data data.npz --out report.html[/]"
+REPORT_EXAMPLE = (
+    "Example: [bold]unmix report model --data data.npz --out report.html[/] or [bold]unmix report results[/]"
+)
 SCORES = (".json", ".csv", ".html")
 
 
@@ -64,26 +66,46 @@ def evaluate(
 
 
 def report(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model written by `unmix fit`.")],
-    data: Annotated[
-        str, typer.Option("--data", help="Data to report on; an NPZ file with z also brings the truth.")
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="MODEL|RESULTS", help="Model of `unmix fit`, or folder of `unmix reproduce`."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="HTML file to write.")],
+    data: Annotated[
+        str | None,
+        typer.Option("--data", help="Data to report on; an NPZ file with z also brings the truth."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="HTML file to write. [default: report.html in RESULTS]")
+    ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     notes: Annotated[str, typer.Option(help="Free text for the page.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Write one HTML page: what was recovered, what can be trusted, and why."""
-    _tables.check_writable(out, (".html", ".htm"))
-    fitted = load(model)
+    """Write one HTML page: what was recovered and what can be trusted, or the papers' numbers and ours."""
+    heading = {"notes": notes} | ({} if title is None else {"title": title})
+    target = source / "report.html" if out is None and source.is_dir() else out
+    if target is None:
+        raise ValueError("`--out` must name the HTML file to write, got nothing.")
+    _tables.check_writable(target, (".html", ".htm"))
+    if source.is_dir():
+        from ..report import results
+
+        results(target, source, **heading)
+    else:
+        _write_fit(target, source, data, heading)
+    if as_json:
+        print_json({"out": target, "bytes": target.stat().st_size})
+    else:
+        tell(f"Report: {target}")
+
+
+def _write_fit(out: Path, path: Path, data: str | None, heading: dict[str, str]) -> None:
+    fitted = load(path)
+    if data is None:
+        raise ValueError("`--data` must name the data to report on, got nothing.")
     from ..report import write
 
-    heading = {} if title is None else {"title": title}
-    write(out, model=fitted, data=dataset(data, fitted), notes=notes, **heading)
-    if as_json:
-        print_json({"out": out, "bytes": out.stat().st_size})
-    else:
-        tell(f"Report: {out}")
+    write(out, model=fitted, data=dataset(data, fitted), **heading)
 
 
 def dataset(path: str, model: Any) -> Any:

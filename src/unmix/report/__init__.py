@@ -1,11 +1,12 @@
 """One self-contained HTML page about a fitted model: what was recovered, what can be trusted, and why;
-or about two runs: whether they agree, and up to what.
+about two runs: whether they agree, and up to what; or about stored results: the papers' numbers and ours.
 
-The page needs no network and no scripts, adapts to phones and to dark screens, and never shows a score
-without what raw data and a random rotation would have scored.
+Pages need no network, and a script only to sort and filter results; they adapt to phones and to dark screens,
+and never show a score without what raw data and a random rotation would have scored.
 """
 
 from ._comparison import compare
+from ._results import results
 from ._write import write
 
-__all__ = ["write", "compare"]
+__all__ = ["write", "compare", "results"]

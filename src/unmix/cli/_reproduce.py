@@ -1,0 +1,202 @@
+"""`unmix reproduce`: the tables of the papers, ours beside theirs."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ._output import Json, print_json, say, tell
+
+REPRODUCE_EXAMPLE = (
+    "Example: [bold]unmix reproduce ddl.table4 --seeds 5 --budget laptop --workers 2 --out results[/], "
+    "then [bold]unmix report results --out results.html[/]"
+)
+
+
+class Budget(StrEnum):
+    """How much a run may cost: seconds, minutes on two cores, or the paper's own sizes."""
+
+    smoke = "smoke"
+    laptop = "laptop"
+    full = "full"
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="Tables (see --list), or `all`.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Print what there is, and stop.")] = False,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0, 1, ... of each cell.")] = 5,
+    budget: Annotated[Budget, typer.Option("--budget", help="Size of data and fits.")] = Budget.laptop,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes, one thread each.")] = 2,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder of results; what is there is not redone.")
+    ] = Path("results"),
+    method: Annotated[
+        str | None, typer.Option("--method", help="Your own, as package:Estimator, beside ours.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder of data for tables that take one.")
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option("--dask", help="Address of a Dask scheduler, or `local`.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and stop.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Redo what is stored.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run the tables of the papers; killed or stopped, the same command goes on."""
+    sys.path.insert(0, os.getcwd())  # one's own method or table may lie here
+    if list_:
+        return _show_list(as_json)
+    from ..experiments import Store
+
+    modules = _modules(names or [])
+    tasks = _tasks(modules, seeds, budget.value, method, data)
+    store = Store(out)
+    if dry_run:
+        return _show_plan(tasks, store, workers, force, as_json)
+    outcome = _sweep(tasks, store, workers, force, dask)
+    _show_outcome(outcome, tasks, store, as_json)
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+def _modules(names: list[str]) -> list[Any]:
+    from ..experiments import EXPERIMENTS, load_experiment
+
+    if not names:
+        raise ValueError("`NAME` must be a table or `all`, got nothing. See `unmix reproduce --list`.")
+    wanted = [name for given in names for name in (EXPERIMENTS if given == "all" else (given,))]
+    return [load_experiment(name) for name in dict.fromkeys(wanted)]
+
+
+def _tasks(modules: list[Any], seeds: int, budget: str, method: str | None, data: Path | None) -> list[Any]:
+    from ..experiments import find_method, tasks_of
+
+    if method is not None:
+        find_method(method)
+        fitting = [module for module in modules if hasattr(module, "with_method")]
+        if not fitting:
+            raise ValueError(f"`--method` must fit a table, got {method!r} and only tables that take none.")
+    return [
+        task
+        for module in modules
+        for task in tasks_of(module, seeds=seeds, budget=budget, method=method, data=data)
+    ]
+
+
+def _show_list(as_json: bool) -> None:
+    from ..experiments import EXPERIMENTS, load_experiment
+    from ..experiments._task import title_of
+
+    found = [(name, load_experiment(name)) for name in EXPERIMENTS]
+    entries = [
+        {
+            "name": name,
+            "title": title_of(module),
+            "cells": len(module.CELLS),
+            "own_method": hasattr(module, "with_method"),
+        }
+        for name, module in found
+    ]
+    if as_json:
+        print_json({"experiments": entries})
+    else:
+        width = max((len(name) for name in EXPERIMENTS), default=0)
+        tell(*(f"{e['name']:<{width}}  {e['cells']:>3} cells  {e['title']}" for e in entries))
+
+
+def _show_plan(tasks: list[Any], store: Any, workers: int, force: bool, as_json: bool) -> None:
+    from ..experiments import estimate
+    from ..experiments._progress import duration
+    from ..experiments._runner import _stored
+
+    left = [task for task in tasks if force or not _stored(store, task)]
+    guess = estimate(left, store.records(), workers)
+    _warn_of_corrupt(store)
+    if as_json:
+        planned = [{"run": str(task), "key": task.key, "stored": task not in left} for task in tasks]
+        return print_json({"tasks": planned, "to_run": len(left), "seconds": guess.seconds})
+    for task in left:
+        tell(str(task))
+    if guess.seconds is None:
+        time = "nothing like it was timed before"
+    else:
+        known = f"{guess.n_timed} of {len(left)} timed before"
+        time = f"about {duration(guess.seconds)} with {workers} workers ({known})"
+    tell(f"{len(left)} runs to do, {len(tasks) - len(left)} stored; {time}.")
+
+
+def _sweep(tasks: list[Any], store: Any, workers: int, force: bool, dask: str | None) -> Any:
+    from ..experiments import progress, sweep
+
+    command = "unmix " + " ".join(_command())
+    try:
+        with _executor(tasks, workers, dask) as (executor, n), progress(len(tasks), n) as listen:
+            return sweep(
+                tasks, store, executor=executor, workers=n, force=force, command=command, listen=listen
+            )
+    except KeyboardInterrupt:
+        say("unmix: stopped. What is done is stored; the same command goes on.")
+        raise
+    finally:
+        _warn_of_corrupt(store)
+
+
+@contextmanager
+def _executor(tasks: list[Any], workers: int, dask: str | None) -> Iterator[tuple[Any, int]]:
+    if dask is None:
+        yield None, workers
+        return
+    from ..experiments import dask_executor
+
+    modules = tuple(dict.fromkeys(task.module for task in tasks))
+    with dask_executor(dask, workers, modules) as executor:
+        cluster: Any = executor
+        yield executor, max(workers, sum(cluster._client.nthreads().values()))
+
+
+def _command() -> list[str]:
+    """Return the arguments that matter for the numbers; folders of this machine are left out."""
+    given, kept = iter(sys.argv[1:]), []
+    for argument in given:
+        name, equals, _ = argument.partition("=")
+        if name in ("--out", "--data", "--dask", "--workers"):
+            if not equals:
+                next(given, None)
+        elif name not in ("--force", "--json"):
+            kept.append(argument)
+    return kept
+
+
+def _warn_of_corrupt(store: Any) -> None:
+    for name, fault in sorted(store.corrupt.items()):
+        say(f"unmix: warning: {name} is not trusted, {fault}; it is redone.")
+
+
+def _show_outcome(outcome: Any, tasks: list[Any], store: Any, as_json: bool) -> None:
+    counts = {"done": outcome.done, "skipped": outcome.skipped, "failed": outcome.failed}
+    if as_json:
+        errors = [
+            {"key": r["key"], "experiment": r["experiment"], "error": r["error"]} for r in outcome.failures
+        ]
+        print_json(
+            {
+                "tasks": len(tasks),
+                **counts,
+                "seconds": outcome.seconds,
+                "out": store.folder,
+                "failures": errors,
+            }
+        )
+    else:
+        tell(
+            f"{outcome.done} runs done, {outcome.skipped} stored before, {outcome.failed} failed.",
+            f"For the tables: unmix report {store.folder} --out {store.folder.name}.html",
+        )

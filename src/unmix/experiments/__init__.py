@@ -1,0 +1,43 @@
+"""Every table of the papers that can be run here: the paper's numbers, ours, and the sweep that makes them.
+
+An experiment is a plain module with `CELLS` and `run(cell, seed, budget) -> dict`; `EXPERIMENTS` lists
+ours by name. `sweep` hands runs to any `concurrent.futures.Executor` and keeps a file for each in a `Store`;
+`summarise` makes tables of them. `unmix reproduce` and `unmix report` do all this from the command line.
+"""
+
+from ._cell import BUDGETS, Cell
+from ._code import code_version
+from ._estimate import Estimate, estimate
+from ._executors import dask_executor, process_pool
+from ._methods import find_method
+from ._progress import progress
+from ._runner import Outcome, sweep
+from ._store import Store
+from ._summary import RAW, ROTATION, Line, Table, summarise
+from ._task import Task, load_experiment, tasks_of
+
+EXPERIMENTS: tuple[str, ...] = ()
+
+__all__ = [
+    "EXPERIMENTS",
+    "BUDGETS",
+    "RAW",
+    "ROTATION",
+    "Cell",
+    "Task",
+    "tasks_of",
+    "load_experiment",
+    "code_version",
+    "Store",
+    "sweep",
+    "Outcome",
+    "process_pool",
+    "dask_executor",
+    "progress",
+    "find_method",
+    "estimate",
+    "Estimate",
+    "summarise",
+    "Table",
+    "Line",
+]

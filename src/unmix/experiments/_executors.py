@@ -1,0 +1,88 @@
+"""Where runs are done: processes of this machine, or a Dask cluster."""
+
+import os
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import connection, get_context, parent_process
+from typing import Any
+
+from ._code import code_version
+
+
+def process_pool(workers: int) -> ProcessPoolExecutor:
+    """Return a pool of fresh processes, which end when this process does, in whatever way."""
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow_parent)
+
+
+def _follow_parent() -> None:
+    """End this worker when its parent is gone: a sweep killed outright must not leave workers behind."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by libraries that a run imports later
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextmanager
+def dask_executor(address: str, workers: int, modules: tuple[str, ...] = ()) -> Iterator[Executor]:
+    """Yield an executor that submits to a Dask scheduler.
+
+    Parameters
+    ----------
+    address : str
+        `tcp://host:port` of a scheduler, or `local` for a cluster of processes on this machine.
+    workers : int
+        Processes of a local cluster.
+    modules : tuple of str
+        Modules about to run. Workers must have the same code of them as this process has.
+    """
+    distributed = _distributed()
+    settings = {"distributed.worker.multiprocessing-method": "spawn", "logging.distributed": "error"}
+    import dask
+
+    with dask.config.set(settings), _client(distributed, address, workers) as client:
+        client.wait_for_workers(1, timeout=60)
+        _check_code(client, modules)
+        yield client.get_executor(pure=False)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise ImportError("`dask` needs dask: pip install 'unmix[cluster]'") from None
+    return distributed
+
+
+@contextmanager
+def _client(distributed: Any, address: str, workers: int) -> Iterator[Any]:
+    if address != "local":
+        if "://" not in address:
+            raise ValueError(f"`dask` must be `local` or an address like tcp://host:8786, got {address!r}.")
+        with distributed.Client(address, timeout=30) as client:
+            yield client
+        return
+    with (
+        distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def _check_code(client: Any, modules: tuple[str, ...]) -> None:
+    """Refuse workers with other code: their results would lie at the wrong address."""
+    mine = code_version(*modules)
+    other = sorted(set(client.run(code_version, *modules).values()) - {mine})
+    if other:
+        raise ValueError(
+            f"`dask` must lead to workers that run the code {mine}, got {other[0]}. Install the same there."
+        )

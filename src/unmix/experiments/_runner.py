@@ -1,0 +1,239 @@
+"""The sweep: hand runs to an executor, store what comes back, and lose nothing on the way."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from ._executors import process_pool
+from ._store import Store
+from ._task import Task, load_experiment, title_of
+from ._work import described, perform
+
+Listener = Callable[[str, Task, dict[str, Any] | None], None]
+_POLL = 0.2
+
+
+@dataclass
+class Outcome:
+    """What a sweep did.
+
+    Attributes
+    ----------
+    done, skipped, failed : int
+        Runs that gave values, that were stored already, and that raised.
+    failures : list of dict
+        Records of those that raised.
+    seconds : float
+    """
+
+    done: int = 0
+    skipped: int = 0
+    failed: int = 0
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def sweep(
+    tasks: Iterable[Task],
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    workers: int = 2,
+    force: bool = False,
+    command: str = "",
+    listen: Listener = lambda event, task, record: None,
+) -> Outcome:
+    """Do all runs that the store does not have, and store each as soon as it is done.
+
+    A run that raises is stored with its error and tried again by the next sweep. A run whose process dies is
+    tried once more by itself. Another sweep on the same folder shares the work.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+    store : Store
+    executor : concurrent.futures.Executor, optional
+        Where to run; by default a pool of `workers` fresh processes with one thread each.
+    workers : int
+        Processes of the default pool; with another executor, how many runs are in flight for each two.
+    force : bool
+        Do all runs again.
+    command : str
+        What made the results, stored with each.
+    listen : callable (event, task, record)
+        Told of every "skip", "start", "done" and "fail".
+
+    Returns
+    -------
+    Outcome
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> sweep([], Store(tempfile.mkdtemp())).done
+    0
+    """
+    if workers < 1:
+        raise ValueError(f"`workers` must be at least 1, got {workers}.")
+    start, outcome = time.perf_counter(), Outcome()
+
+    def tell(event: str, task: Task, record: dict[str, Any] | None = None) -> None:
+        _count(outcome, event, record)
+        listen(event, task, record)
+
+    wanted = deque(tasks if force else _missing(tasks, store, tell))
+    pool = _Pool(executor, workers)
+    try:
+        _run(wanted, store, pool, force, command, tell)
+    finally:
+        pool.close()
+        store.tidy()
+    outcome.seconds = time.perf_counter() - start
+    return outcome
+
+
+def _missing(tasks: Iterable[Task], store: Store, tell: Callable[..., None]) -> Iterator[Task]:
+    for task in tasks:
+        if _stored(store, task):
+            tell("skip", task)
+        else:
+            yield task
+
+
+def _stored(store: Store, task: Task) -> bool:
+    record = store.read(task)
+    return record is not None and record["error"] is None
+
+
+def _count(outcome: Outcome, event: str, record: dict[str, Any] | None) -> None:
+    outcome.skipped += event == "skip"
+    outcome.done += event == "done"
+    outcome.failed += event == "fail"
+    if event == "fail" and record is not None:
+        outcome.failures.append(record)
+
+
+class _Pool:
+    """An executor and what is in flight on it; a pool of our own is replaced when one of its workers dies."""
+
+    def __init__(self, executor: Executor | None, workers: int) -> None:
+        self.own = executor is None
+        self.workers = workers
+        self.executor = process_pool(workers) if executor is None else executor
+        self.flying: dict[Future[Any], tuple[Task, IO[str]]] = {}
+        self.suspects: set[str] = set()  # in flight when a worker died: each is tried again by itself
+
+    @property
+    def room(self) -> int:
+        return (1 if self.suspects else 2 * self.workers) - len(self.flying)
+
+    def submit(self, task: Task, claim: IO[str]) -> None:
+        try:
+            future = self.executor.submit(perform, task)
+        except BrokenExecutor:  # a worker died while nobody looked
+            if not self.own:
+                raise
+            self.replace()
+            future = self.executor.submit(perform, task)
+        self.flying[future] = (task, claim)
+
+    def landed(self) -> list[tuple[Task, IO[str], dict[str, Any] | BaseException]]:
+        """Wait for runs to end and return them with their record, or with what ended them."""
+        ended, _ = wait(self.flying, timeout=_POLL, return_when=FIRST_COMPLETED)
+        flights = [(future, *self.flying.pop(future)) for future in ended]
+        return [(task, claim, future.exception() or future.result()) for future, task, claim in flights]
+
+    def replace(self) -> None:
+        self.executor.shutdown(wait=True, cancel_futures=True)
+        self.executor = process_pool(self.workers)
+
+    def close(self) -> None:
+        for future in self.flying:
+            future.cancel()
+        for _, claim in self.flying.values():
+            claim.close()
+        if self.own:
+            self.executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _run(
+    wanted: deque[Task], store: Store, pool: _Pool, force: bool, command: str, tell: Callable[..., None]
+) -> None:
+    elsewhere: deque[Task] = deque()
+    while wanted or pool.flying or elsewhere:
+        _submit(wanted, elsewhere, store, pool, force, tell)
+        if not pool.flying:
+            wanted, elsewhere = elsewhere, deque()  # another sweep has them all: look again in a while
+            time.sleep(_POLL)
+            continue
+        broken = []
+        for task, claim, result in pool.landed():
+            if isinstance(result, BrokenExecutor) and pool.own and not _guilty(task, pool):
+                broken.append(task)
+                store.release(task, claim)
+                continue
+            if isinstance(result, BaseException) and not isinstance(result, Exception):
+                raise result  # Ctrl-C reached the worker first
+            pool.suspects.discard(task.key)
+            record = _record(task, result, command)
+            store.write(record)
+            store.release(task, claim)
+            tell("fail" if record["error"] else "done", task, record)
+        if broken or (pool.own and _is_broken(pool.executor)):
+            _recover(broken, wanted, store, pool)
+
+
+def _submit(
+    wanted: deque[Task],
+    elsewhere: deque[Task],
+    store: Store,
+    pool: _Pool,
+    force: bool,
+    tell: Callable[..., None],
+) -> None:
+    while wanted and pool.room > 0:
+        task = wanted.popleft()
+        claim = store.claim(task)
+        if claim is None:
+            elsewhere.append(task)
+        elif not force and _stored(store, task):  # by another sweep, since we looked
+            store.release(task, claim)
+            pool.suspects.discard(task.key)
+            tell("skip", task)
+        else:
+            tell("start", task)
+            pool.submit(task, claim)
+
+
+def _guilty(task: Task, pool: _Pool) -> bool:
+    """Whether a run was alone when its worker died, for the second time."""
+    return task.key in pool.suspects
+
+
+def _is_broken(executor: Executor) -> bool:
+    return bool(getattr(executor, "_broken", False))
+
+
+def _recover(broken: Sequence[Task], wanted: deque[Task], store: Store, pool: _Pool) -> None:
+    """Start new workers after one died, and try what was in flight again, one at a time."""
+    for task, claim in pool.flying.values():
+        store.release(task, claim)
+    again = [*broken, *(task for task, _ in pool.flying.values())]
+    pool.flying.clear()
+    pool.suspects.update(task.key for task in again)
+    wanted.extendleft(reversed(again))
+    pool.replace()
+
+
+def _record(task: Task, result: dict[str, Any] | BaseException, command: str) -> dict[str, Any]:
+    """Complete a worker's record, or make one for a run whose worker never came back."""
+    made_by = {"title": title_of(load_experiment(task.experiment)), "command": command}
+    if isinstance(result, dict):
+        return result | made_by
+    error = described(result) | ({"type": "WorkerDied"} if isinstance(result, BrokenExecutor) else {})
+    cells = [cell.to_dict() for cell in task.cells]
+    empty = {"values": {}, "error": error, "warnings": [], "seconds": 0.0}
+    return {"key": task.key, **task.identity, "cells": cells, **empty, **made_by}

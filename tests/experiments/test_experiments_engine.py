@@ -1,0 +1,211 @@
+"""The store and the sweep: what is there is kept, what is broken is redone, what fails is recorded."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import fake_table
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unmix.experiments import Cell, Store, code_version, estimate, load_experiment, sweep, tasks_of
+from unmix.experiments._work import anonymous, perform
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "results")
+
+
+def tasks(seeds=2, **settings):
+    return tasks_of(fake_table, seeds=seeds, budget="smoke", **settings)
+
+
+def task_that(does, k=0):
+    cell = Cell(does, "column", settings={"do": does, "k": k})
+    return replace(tasks(1)[0], cells=(cell,))
+
+
+def swept(wanted, store, **settings):
+    events = []
+    with ThreadPoolExecutor(1) as threads:
+        outcome = sweep(
+            wanted,
+            store,
+            executor=threads,
+            listen=lambda event, task, record: events.append(event),
+            **settings,
+        )
+    return outcome, events
+
+
+def files(store):
+    return {path.name: path.read_text() for path in store.folder.rglob("*.json")}
+
+
+def test_cells_with_the_same_settings_share_a_run():
+    shared = tasks(1)
+    assert len(shared) == len(fake_table.CELLS) - 1
+    assert [cell.value for cell in shared[0].cells] == ["mcc", "other"]
+
+
+def test_a_second_sweep_does_nothing_and_force_does_all(store):
+    first, _ = swept(tasks(), store)
+    before = files(store)
+    second, events = swept(tasks(), store)
+    assert (first.done, first.skipped, first.failed) == (12, 0, 0)
+    assert (second.done, second.skipped) == (0, 12) and set(events) == {"skip"}
+    assert files(store) == before
+    forced, _ = swept(tasks(), store, force=True)
+    assert (forced.done, forced.skipped) == (12, 0)
+
+
+def test_one_file_for_each_run_and_nothing_else(store):
+    swept(tasks(), store)
+    found = sorted(str(path.relative_to(store.folder)) for path in store.folder.rglob("*") if path.is_file())
+    assert found == sorted(f"fake_table/{task.key}.json" for task in tasks())
+    assert not (store.folder / ".claims").exists()
+
+
+def test_a_result_holds_what_is_needed_to_judge_it(store):
+    swept(tasks(1), store, command="unmix reproduce fake_table")
+    record = store.read(tasks(1)[0])
+    assert record["values"]["mcc"] == perform(tasks(1)[0])["values"]["mcc"]
+    assert record["command"] == "unmix reproduce fake_table"
+    assert record["cells"][0]["paper"] == 0.5 and record["settings"] == {"do": "draw", "k": 0}
+    assert record["seconds"] >= 0 and record["peak_memory_mib"] > 1
+    assert set(record["machine"]) == {"system", "processor", "cores", "gpu"}
+    assert {"unmix", "python", "numpy"} <= set(record["versions"])
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace('"mcc": ', '"mcc": 1'),
+        lambda text: text.replace('"seed": 0', '"seed": 1'),
+        lambda text: "[]",
+        lambda text: "",
+        lambda text: "\x00" * 100,
+    ],
+    ids=["half", "number", "seed", "other JSON", "empty", "zeros"],
+)
+def test_a_corrupt_file_is_reported_and_redone(store, spoil):
+    swept(tasks(1), store)
+    before = files(store)
+    path = store.path("fake_table", tasks(1)[0].key)
+    path.write_text(spoil(path.read_text()))
+    again = Store(store.folder)
+    assert len(list(again.records())) == 5
+    assert list(again.corrupt) == [f"fake_table/{path.name}"]
+    outcome, _ = swept(tasks(1), again)
+    assert (outcome.done, outcome.skipped) == (1, 5) and not again.corrupt
+    assert store.read(tasks(1)[0])["values"] == json.loads(before[path.name])["values"]
+
+
+def test_a_result_at_the_address_of_another_is_not_trusted(store):
+    swept(tasks(1), store)
+    first, second = (store.path("fake_table", task.key) for task in tasks(1)[:2])
+    second.write_text(first.read_text())
+    assert store.read(tasks(1)[1]) is None and "another" in store.corrupt[f"fake_table/{second.name}"]
+
+
+def test_a_failing_cell_is_recorded_without_places_and_stops_nothing(store, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/somebody")
+    outcome, events = swept([task_that("raise", 7), *tasks(1)], store)
+    assert (outcome.done, outcome.failed) == (6, 1) and events.count("fail") == 1
+    record = store.read(task_that("raise", 7))
+    assert record["error"]["type"] == "RuntimeError" and record["error"]["where"][-1].startswith(
+        "fake_table:"
+    )
+    assert record["error"]["message"] == "cell 7 can't: .../secret and ..."
+    assert str(tmp_path) not in json.dumps(record) and "/" not in json.dumps(record["error"]["where"])
+    again, _ = swept([task_that("raise", 7), *tasks(1)], store)
+    assert (again.skipped, again.failed) == (6, 1), "a failure is tried again"
+
+
+def test_a_value_that_the_cell_wants_must_be_there(store):
+    wrong = replace(tasks(1)[1], cells=(replace(tasks(1)[1].cells[0], value="dci"),))
+    outcome, _ = swept([wrong], store)
+    assert "must return ['dci']" in outcome.failures[0]["error"]["message"]
+
+
+def test_what_is_claimed_elsewhere_is_left_and_then_looked_at_again(store):
+    first, *rest = tasks(1)
+    claim = store.claim(first)
+    assert store.claim(first) is None
+    seen = []
+
+    def listen(event, task, record):
+        seen.append((event, task.key))
+        if len(seen) == 2 * len(rest):  # the other sweep ends now, without a result
+            store.release(first, claim)
+
+    with ThreadPoolExecutor(1) as threads:
+        sweep([first, *rest], Store(store.folder), executor=threads, listen=listen)
+    assert [key for event, key in seen if event == "done"][-1] == first.key
+
+
+@given(st.sampled_from(["experiment", "settings", "seed", "budget", "code"]), st.integers(1, 9))
+def test_the_address_depends_on_everything_that_the_numbers_do(name, k):
+    task = tasks(1)[0]
+    other = {
+        "experiment": replace(task, module=f"fake{k}"),
+        "settings": replace(task, cells=(Cell("row 0", "column", settings={"do": "draw", "k": k}),)),
+        "seed": replace(task, seed=k),
+        "budget": replace(task, budget="full"),
+        "code": replace(task, code=f"0.0.{k}"),
+    }[name]
+    assert other.key != task.key and replace(task).key == task.key
+
+
+def test_the_address_does_not_depend_on_labels_or_the_papers_number():
+    task = tasks(1)[0]
+    renamed = tuple(replace(cell, row="renamed", paper=0.9) for cell in task.cells)
+    assert replace(task, cells=renamed).key == task.key
+
+
+def test_code_counts_by_what_it_does(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    versions = []
+    for number, text in enumerate(["x = 1\n", '"""About x."""\n# one\nx  =  1\n', "x = 2\n"]):
+        (tmp_path / f"own{number}").mkdir()
+        (tmp_path / f"own{number}" / "__init__.py").touch()
+        (tmp_path / f"own{number}" / "method.py").write_text(text)
+        versions.append(code_version("unmix.experiments", f"own{number}.method"))
+    assert versions[0] == versions[1] != versions[2]
+
+
+def test_a_method_of_ones_own_gets_cells_and_its_own_code_version():
+    with_own = tasks(1, method="sklearn.decomposition:PCA")
+    assert [task.cells[0].row for task in with_own[-1:]] == ["PCA"]
+    assert with_own[:-1] == tasks(1), "ours keep their address"
+
+
+def test_time_is_estimated_from_earlier_runs(store):
+    assert estimate(tasks(), store.records(), workers=2).seconds is None
+    records = [perform(task) | {"seconds": 4.0 + 2 * task.cells[0].settings["k"]} for task in tasks(1)[:2]]
+    guess = estimate(tasks(2)[6:8], records, workers=2)  # the same settings, another seed
+    assert (guess.seconds, guess.n_timed) == (5.0, 2)
+    assert estimate(tasks(1)[5:], records, workers=1)[::2] == (5.0, 0), "other settings count like the mean"
+
+
+def test_texts_lose_places_and_names():
+    import platform
+
+    assert platform.node() not in anonymous(f"at {platform.node()}:80")
+
+
+def test_what_is_no_experiment_is_refused():
+    with pytest.raises(ValueError, match="--list"):
+        load_experiment("json")
+    with pytest.raises(ValueError, match="--list"):
+        load_experiment("no_such_table")
+    with pytest.raises(ValueError, match="`budget` must be one of"):
+        tasks_of(fake_table, budget="huge")
+    with pytest.raises(ValueError, match="`seeds`"):
+        tasks_of(fake_table, seeds=0)
+    with pytest.raises(ValueError, match="`better`"):
+        Cell("row", "column", better="bigger")

@@ -1,0 +1,168 @@
+"""Real processes: sweeps and workers that are killed, two sweeps on one folder, and a Dask cluster."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import fake_table
+import pytest
+
+from unmix.experiments import Cell, Store, _code, dask_executor, sweep, tasks_of
+from unmix.experiments._work import perform
+
+HERE = str(Path(__file__).parent)
+# the code counts as one whatever is edited while the tests run
+REPRODUCE = """
+import sys
+from unmix.cli import main
+from unmix.experiments import _code
+_code._library = lambda: "frozen"
+main(["reproduce", *sys.argv[1:]])
+"""
+
+
+def environment(tmp_path, **extra):
+    inherited = os.environ | {"PYTHONPATH": HERE, "OMP_NUM_THREADS": "1", "FAKE_LOG": str(tmp_path / "log")}
+    return inherited | extra
+
+
+def start(tmp_path, *arguments, **extra):
+    return subprocess.Popen(
+        [sys.executable, "-c", REPRODUCE, "fake_table", "--budget", "smoke", "--out", "results", *arguments],
+        cwd=tmp_path,
+        env=environment(tmp_path, **extra),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(tmp_path, *arguments, **extra):
+    process = start(tmp_path, *arguments, **extra)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def wait_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.02)
+
+
+def stored(tmp_path):
+    return list((tmp_path / "results").glob("fake_table/*.json"))
+
+
+def values(tmp_path):
+    store = Store(tmp_path / "results")
+    found = {(record["seed"], record["settings"]["k"]): record["values"] for record in store.records()}
+    assert not store.corrupt
+    return found
+
+
+def expected(seeds):
+    tasks = tasks_of(fake_table, seeds=seeds, budget="smoke")
+    return {(task.seed, task.cells[0].settings["k"]): perform(task)["values"] for task in tasks}
+
+
+def workers_of(pid):
+    """Process ids of the children that compute (one of them only keeps track of resources)."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [c for c in children if b"spawn_main" in Path(f"/proc/{c}/cmdline").read_bytes()]
+
+
+def test_a_sweep_killed_outright_goes_on_where_it_stopped_and_leaves_no_worker(tmp_path):
+    process = start(tmp_path, "--seeds", "4", FAKE_PAUSE="0.1")
+    wait_for(lambda: len(stored(tmp_path)) >= 3)
+    workers = workers_of(process.pid)
+    process.kill()
+    process.communicate()
+    kept = {path.name: path.read_text() for path in stored(tmp_path)}
+    assert 3 <= len(kept) < 24 and workers
+    wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+    code, out, err = run(tmp_path, "--seeds", "4", "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert (told["done"], told["skipped"]) == (24 - len(kept), len(kept))
+    assert values(tmp_path) == expected(4)
+    assert all((tmp_path / "results/fake_table" / name).read_text() == text for name, text in kept.items())
+
+
+def test_two_sweeps_on_one_folder_share_the_work(tmp_path):
+    sweeps = [start(tmp_path, "--seeds", "3", "--json", FAKE_PAUSE="0.05") for _ in range(2)]
+    told = [json.loads(process.communicate(timeout=120)[0]) for process in sweeps]
+    assert [process.returncode for process in sweeps] == [0, 0]
+    assert sum(one["done"] for one in told) == 18 == (tmp_path / "log").stat().st_size
+    assert all(one["done"] + one["skipped"] == 18 for one in told)
+    assert values(tmp_path) == expected(3)
+
+
+def test_a_worker_that_dies_costs_its_own_cell_only(tmp_path, monkeypatch):
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("PYTHONPATH", HERE)
+    good = tasks_of(fake_table, seeds=1, budget="smoke")
+    always, once = (
+        replace(good[0], cells=(Cell(does, "column", settings={"do": does, "k": 1}),))
+        for does in ("die", "die once")
+    )
+    outcome = sweep([once, *good[:2]], Store(tmp_path / "results"), workers=2)
+    assert (outcome.done, outcome.failed) == (3, 0)
+    outcome = sweep([good[2], always, *good[3:]], Store(tmp_path / "results"), workers=2)
+    assert (outcome.done, outcome.failed) == (4, 1)
+    failure = outcome.failures[0]
+    assert failure["key"] == always.key and failure["error"]["type"] == "WorkerDied"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A scheduler and two workers, each a process of its own on loopback."""
+    pytest.importorskip("distributed")
+    _code._library.cache_clear()  # a file may have been edited since the first test asked
+    _code._digest.cache_clear()
+    folder = tmp_path_factory.mktemp("cluster")
+    where, processes = folder / "scheduler.json", []
+
+    def launch(command, *arguments):
+        line = [sys.executable, "-m", f"distributed.cli.dask_{command}", "--scheduler-file", str(where)]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        processes.append(subprocess.Popen([*line, *arguments], cwd=folder, env=environment(folder), **quiet))
+        return processes[-1]
+
+    launch("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
+    wait_for(lambda: where.exists() and where.stat().st_size > 0)
+    flags = ("--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard")
+    workers = [launch("worker", *flags, "--local-directory", str(folder)) for _ in range(2)]
+    yield json.loads(where.read_text())["address"], workers, folder
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_a_cluster_gives_the_same_bits_even_when_a_worker_is_killed(cluster, tmp_path):
+    address, workers, folder = cluster
+    store, killed = Store(tmp_path / "results"), []
+    tasks = tasks_of(fake_table, seeds=5, budget="smoke")
+
+    def listen(event, task, record):
+        if event == "done" and len(killed) == 0 and len(list(store.records())) >= 6:
+            workers[0].kill()
+            killed.append(workers[0].wait())
+
+    with dask_executor(address, 2, ("fake_table",)) as executor:
+        executor._client.wait_for_workers(2, timeout=60)
+        outcome = sweep(tasks, store, executor=executor, workers=2, listen=listen)
+    assert (outcome.done, outcome.failed) == (30, 0) and killed == [-signal.SIGKILL]
+    assert values(tmp_path) == expected(5)
+    assert (folder / "log").stat().st_size >= 30, "the cells ran on the workers"
+
+
+def test_an_address_that_leads_nowhere_is_an_error():
+    pytest.importorskip("distributed")
+    with pytest.raises(ValueError, match="tcp://"), dask_executor("nonsense", 1):
+        pass
