@@ -23,6 +23,10 @@ class Affine(NamedTuple):
         """Apply the map."""
         return x @ self.weight.T + self.bias
 
+    def layers(self) -> tuple[nn.Linear, nn.Linear]:
+        """Return the map and the map back as layers."""
+        return _layer(self.weight, self.bias), _layer(self.back_weight, self.back_bias)
+
     def then(self, other: "Affine") -> "Affine":
         """Return the map that applies this one first."""
         return Affine(
@@ -82,13 +86,11 @@ def start_at(encoder: nn.Module, decoder: nn.Module, basis: Affine) -> None:
             net.linear.bias.copy_(bias)
 
 
-def linear(n_in: int, n_out: int) -> nn.Linear:
-    """Return a linear layer that is not trained."""
-    return nn.Linear(n_in, n_out).requires_grad_(False)
-
-
 @torch.no_grad()
-def set_linear(layer: nn.Linear, weight: Tensor, bias: Tensor) -> None:
-    """Give a layer its weight and bias."""
+def _layer(weight: Tensor, bias: Tensor) -> nn.Linear:
+    layer = nn.utils.skip_init(
+        nn.Linear, weight.shape[1], weight.shape[0], device=weight.device, dtype=weight.dtype
+    )
     layer.weight.copy_(weight)
     layer.bias.copy_(bias)
+    return layer.requires_grad_(False)

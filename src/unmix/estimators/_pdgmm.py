@@ -3,7 +3,7 @@
 import math
 import warnings
 from functools import partial
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from unmix.nn import residual_mlp, value_and_jacobian
 
-from ._affine import Affine, affine, linear, set_linear, start_at, whitening
+from ._affine import Affine, affine, start_at, whitening
 from ._annealing import shrinking
 from ._base import Factory, LatentEstimator, build
 from ._components import Components, components_of, genericity_gap
@@ -121,8 +121,8 @@ class PDGMM(LatentEstimator):
         encoder: Factory = network,
         decoder: Factory = network,
         n_restarts: int = 4,
-        max_iter: int = 150,
-        batch_size: int = 500,
+        max_iter: int = 100,
+        batch_size: int = 250,
         lr: float = 2e-3,
         device: str = "auto",
         checkpoint: Any = None,
@@ -163,7 +163,8 @@ class PDGMM(LatentEstimator):
         x = self._standardised(self._validated(X))
         prior = SpikesAndSlabs(self.prior_.shape[1]).double().requires_grad_(False)
         prior.load_state_dict(dict(zip(prior.state_dict(), torch.from_numpy(self.prior_), strict=True)))
-        front, inner = self.encoder_[0], self.encoder_[1]
+        inner = cast(nn.Sequential, self.encoder_)[1]
+        front = cast(nn.Linear, cast(nn.Sequential, self.encoder_)[0])
 
         def log_density(part: Tensor) -> Tensor:
             white = front(part)
@@ -191,8 +192,8 @@ class PDGMM(LatentEstimator):
     def _networks(self, n_features: int) -> Objective:
         """Wrap the networks: front to white coordinates, head to sparse ones; and back."""
         n, n_hat = int(self.active_.sum()), self.n_components
-        encoder = nn.Sequential(linear(n_features, n), self.encoder(n, n), linear(n, n_hat))
-        decoder = nn.Sequential(linear(n_hat, n), self.decoder(n, n), linear(n, n_features))
+        encoder = nn.Sequential(nn.Linear(n_features, n), self.encoder(n, n), nn.Linear(n, n_hat))
+        decoder = nn.Sequential(nn.Linear(n_hat, n), self.decoder(n, n), nn.Linear(n, n_features))
         return Objective(encoder, decoder, n_hat)
 
     def _square(self, n: int) -> MixtureObjective:
@@ -210,12 +211,12 @@ class PDGMM(LatentEstimator):
         trained = train_restarts(
             members, {"likelihood": self.weight}, white.float(), schedule, anneal=shrinking(*WIDTHS, n_steps)
         )
-        square = trained.objective.double()
+        square = cast(MixtureObjective, trained.objective.double())
         self.prior_ = torch.stack(list(square.prior.parameters())).detach().cpu().numpy()
         self.left_out_ = np.array(left_out)
         centred = affine(torch.eye(white.shape[1]).to(white), -square.prior.centre.detach())  # spikes at zero
         head = centred.then(self._coordinates(centred(in_chunks(square.encode, white)), generator))
-        return Trained(self._wrapped(front, square, head, x.shape[1]), trained.history, trained.scores)
+        return Trained(self._wrapped(front, square, head), trained.history, trained.scores)
 
     def _coordinates(self, code: Tensor, generator: torch.Generator) -> Affine:
         """Return the second stage: the sparsest coordinates, or white ones if none are sparse."""
@@ -232,16 +233,14 @@ class PDGMM(LatentEstimator):
             return to_white
         return to_white.then(affine(rows, offsets))
 
-    def _wrapped(self, front: Affine, square: Objective, head: Affine, n_features: int) -> Objective:
-        with torch.random.fork_rng(devices=[]):
-            whole = self._networks(n_features).double()
+    def _wrapped(self, front: Affine, square: Objective, head: Affine) -> Objective:
         head = head.padded(self.n_components)
-        set_linear(whole.encoder[0], front.weight, front.bias)
-        set_linear(whole.encoder[2], head.weight, head.bias)
-        set_linear(whole.decoder[0], head.back_weight, head.back_bias)
-        set_linear(whole.decoder[2], front.back_weight, front.back_bias)
-        whole.encoder[1], whole.decoder[1] = square.encoder, square.decoder
-        return whole
+        first, back = front.layers()
+        last, ahead = head.layers()
+        encoder, decoder = square.encoder, square.decoder
+        return Objective(
+            nn.Sequential(first, encoder, last), nn.Sequential(ahead, decoder, back), self.n_components
+        )
 
     def _remember(self, trained: Trained, x: Tensor) -> None:
         super()._remember(trained, x)
@@ -266,7 +265,8 @@ class PDGMM(LatentEstimator):
         n_left, variance = x.shape[1] - white.shape[1], float(self.left_out_)
         if n_left == 0 or variance == 0:
             return 0.0
-        left = (x - self.decoder_[2](white)).square().sum(1)
+        back = cast(nn.Sequential, self.decoder_)[2]
+        left = (x - back(white)).square().sum(1)
         return -0.5 * (left / variance + n_left * math.log(2 * math.pi * variance))
 
 
