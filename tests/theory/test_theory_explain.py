@@ -22,13 +22,16 @@ from unmix.theory import (
     certify_mixture,
     certify_pair,
     certify_supports,
+    counterexample,
     explain,
     finest_partition,
     identify,
     nonlinearity,
     resampled_structures,
+    softmax_diversity,
     stability,
     sufficient_changes,
+    triangular_alternative,
 )
 from unmix.theory._theorems import INDEPENDENT, NONLINEAR, SPARSE
 
@@ -159,6 +162,24 @@ def test_jacobians_alone_give_a_structure_its_margin_and_mechanisms():
     expected = certify_mechanisms(bent(slots), [[0, 1], [2]])
     assert exact.parts["mechanisms"].to_dict() == expected.to_dict() and expected["D"] and exact
     assert "decades)" in str(exact)
+
+
+def test_higher_derivatives_and_topology_reach_the_mechanisms():
+    slots = Structure([[1, 0], [1, 0], [0, 1]])
+    curved = np.zeros((80, 3, 2, 2))
+    curved[:, 0, 0, 0] = curved[:, 2, 1, 1] = 1.0
+    given = {"hessians": curved, "convex_support": True}
+    found = explain(jacobians=bent(slots), partition=2, **given)
+    expected = certify_mechanisms(bent(slots), 2, **given)
+    assert found.parts["mechanisms"].to_dict() == expected.to_dict()
+    assert expected["H2"] and "globally" in found.conclusions["mechanisms"]
+
+
+def test_a_head_has_a_part_of_its_own():
+    weights = [[1, 0], [0, 1], [-1, -1]]
+    found = explain(head=weights)
+    assert found and found.parts["head"].to_dict() == softmax_diversity(weights).to_dict()
+    assert not explain(head=weights[:2])
 
 
 def test_one_slot_is_no_success():
@@ -314,7 +335,7 @@ def test_the_reading_of_a_clean_cut():
     [
         ({}, ValueError, "something to judge"),
         ({"structure": [[1, 0], [0, 1]]}, TypeError, "Wrap it"),
-        ({"structure": Model([[1]], ring(3))}, TypeError, "Pass it as model"),
+        ({"structure": Model([[1]], ring(3))}, TypeError, "Pass `structure_`"),
         ({"x": np.eye(2)}, ValueError, "given with a model"),
         ({"structure": ring(3), "a": [0]}, ValueError, "given together"),
         ({"structure": ring(3), "ask": "A"}, ValueError, "given together"),
@@ -334,6 +355,8 @@ def test_the_reading_of_a_clean_cut():
         ({"structure": ring(3), "structures": [ring(3)]}, ValueError, "at least two"),
         ({"structure": ring(3), "z": np.full((5, 3), np.nan)}, ValueError, "finite table"),
         ({"masks": [[0, 2]]}, ValueError, "masks"),
+        ({"structure": ring(3), "hessians": np.ones((1, 3, 3, 3))}, ValueError, "Name slots"),
+        ({"jacobians": np.ones((5, 2, 2)), "partition": "coarsest"}, ValueError, "partition"),
         ({"mixture": ([0.7, 0.7], np.zeros((2, 1)), np.ones((2, 1, 1)))}, ValueError, "weights"),
         ({"mixture": ([1.0], [[0.0]], [[[1.0]]]), "components": [0]}, ValueError, "Drop one"),
     ],
@@ -346,3 +369,21 @@ def test_bad_input_is_named(arguments, error, words):
 def test_domains_may_be_counted_or_labelled():
     assert explain(NESTED, domains=np.array(["a", "b", "a"])).parts["domains"].n_domains == 2
     assert isinstance(explain(NESTED, domains=np.int64(4)), Explanation)
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [
+        certify,
+        triangular_alternative,
+        lambda matrix: certify_domains(matrix, 3),
+        lambda matrix: between(matrix, [0], [1]),
+        lambda matrix: identify(matrix, "A", A=[0]),
+        lambda matrix: nonlinearity(np.ones((3, 2, 2)), matrix),
+        lambda matrix: sufficient_changes(matrix, means=np.ones((2, 2)), variances=np.ones((2, 2))),
+        lambda matrix: counterexample(matrix, 0, 1),
+    ],
+)
+def test_a_bare_matrix_is_refused_by_name(judge):
+    with pytest.raises(TypeError, match=r"`structure` must be a Structure, got list. Wrap it"):
+        judge([[1, 1], [0, 1]])

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from unmix.structure import Structure
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -66,6 +68,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value)
     return [plain(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+
+def checked_structure(structure: Any) -> Structure:
+    """Refuse anything but a Structure: a bare matrix does not say what its rows are."""
+    if isinstance(structure, Structure):
+        return structure
+    hint = (
+        "Pass `structure_` of the model."
+        if hasattr(structure, "structure_")
+        else "Wrap it: Structure(matrix)."
+    )
+    raise TypeError(f"`structure` must be a Structure, got {type(structure).__name__}. {hint}")
 
 
 def names(indices: Iterable[int], letter: str = "z", most: int = 6) -> str:

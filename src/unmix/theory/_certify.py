@@ -9,7 +9,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from ._certificate import Certificate, names
+from ._certificate import Certificate, checked_structure, names
 from ._diversity import clauses_met, witness
 from ._theorems import certificates
 from ._triangular import TriangularAlternative, triangular_alternative
@@ -223,7 +223,7 @@ def _blocks(same: np.ndarray) -> tuple[frozenset[int], ...]:
 
 def check_children(structure: Structure) -> None:
     """Refuse a structure with a latent that moves nothing."""
-    childless = np.flatnonzero(~structure.support.any(0))
+    childless = np.flatnonzero(~checked_structure(structure).support.any(0))
     if len(childless):
         raise ValueError(
             f"`structure` must give every latent a child, got none for {names(childless.tolist())}. "

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from unmix.structure import Structure
 
-from ._certificate import Certificate, assumed, names, plain
+from ._certificate import Certificate, assumed, checked_structure, names, plain
 from ._change_ranks import RankCheck, rank_check
 from ._log_densities import Derivatives, LogDensity, of_function, of_gaussians, of_samples
 
@@ -156,6 +156,7 @@ def sufficient_changes(
     """
     if not 0 < tolerance < 1:
         raise ValueError(f"`tolerance` must be between 0 and 1, got {tolerance}. It is relative.")
+    checked_structure(structure)
     found, assumes = _derivatives(means, variances, z, u, log_density, points, n_domains)
     if found.first.shape[2] != structure.n_latents:
         raise ValueError(

@@ -26,6 +26,7 @@ from ._mixture import certify_mixture, certify_supports
 from ._mixture_theorems import MODEL
 from ._nonlinearity import nonlinearity
 from ._reading import FITTING, Unused, resampled_structures
+from ._softmax import softmax_diversity
 from ._stability import stability
 from ._theorems import NONLINEAR, SPARSE
 
@@ -53,8 +54,12 @@ def explain(
     masks: ArrayLike | None = None,
     components: ArrayLike | None = None,
     partition: int | str | Groups | None = None,
+    hessians: ArrayLike | None = None,
+    thirds: ArrayLike | None = None,
+    convex_support: bool = False,
     tolerance: float | None = None,
     second_run: ArrayLike | None = None,
+    head: ArrayLike | None = None,
     structures: Iterable[Structure] | None = None,
     n_resamples: int = 0,
     random_state: int = 0,
@@ -98,10 +103,14 @@ def explain(
     partition : int, iterable of iterables of int, or "finest", optional
         Slots of latents, for mechanistic independence: a number of equal ones, the latents of each, or the
         finest that move disjoint sets of observed variables. Needs Jacobians.
+    hessians, thirds, convex_support
+        For mechanistic independence, see `certify_mechanisms`.
     tolerance : float, optional
         What counts as zero there, see `certify_mechanisms`; 1e-6 by default, 0.02 for a model.
     second_run : array-like of shape (n_samples, n_codes), optional
         Codes of the same inputs in another run.
+    head : array-like of shape (n_classes, n_features), optional
+        Weights of a softmax on top of the representation.
     structures : iterable of Structure, optional
         Of refits to resampled data, of restarts or of other thresholds.
     n_resamples : int
@@ -142,8 +151,10 @@ def explain(
             *_stable(have, structures, n_resamples, independent_latents, random_state),
             *_domains(have, domains),
             *_mixture(have, mixture, masks, components, random_state),
-            *_mechanisms(have, partition, tolerance),
+            *_mechanisms(have, partition, tolerance, (hessians, thirds), convex_support),
+            *_decoder(have),
             *_runs(have, second_run, random_state),
+            *_head(head),
         ]
     )
     if not parts:
@@ -243,12 +254,31 @@ def _mixture(
         yield "mixture", certify_components(have.model, n_samples=n_samples, random_state=random_state)
 
 
-def _mechanisms(have: Known, partition: Any, tolerance: float | None) -> Iterator[tuple[str, Any]]:
-    if partition is not None:
-        samples = have.need("jacobians", "partition")
-        zero = (_LEARNED if have.learned else _EXACT) if tolerance is None else tolerance
-        slots = finest_partition(samples, tolerance=zero).partition if partition == "finest" else partition
-        yield "mechanisms", certify_mechanisms(samples, slots, tolerance=zero)
+def _mechanisms(
+    have: Known, partition: Any, tolerance: float | None, higher: tuple[Any, Any], convex: bool
+) -> Iterator[tuple[str, Any]]:
+    if partition is None:
+        if any(given is not None for given in higher):
+            raise ValueError("`hessians` and `thirds` must be given with `partition`, got none. Name slots.")
+        return
+    samples = have.need("jacobians", "partition")
+    zero = (_LEARNED if have.learned else _EXACT) if tolerance is None else tolerance
+    slots = finest_partition(samples, tolerance=zero).partition if _is_finest(partition) else partition
+    yield (
+        "mechanisms",
+        certify_mechanisms(
+            samples, slots, hessians=higher[0], thirds=higher[1], tolerance=zero, convex_support=convex
+        ),
+    )
+
+
+def _is_finest(partition: Any) -> bool:
+    if isinstance(partition, str) and partition != "finest":
+        raise ValueError(f"`partition` must be slots or 'finest', got {partition!r}. List every slot.")
+    return isinstance(partition, str)
+
+
+def _decoder(have: Known) -> Iterator[tuple[str, Any]]:
     if have.jacobians is not None:
         yield "decoder", certify_decoder(have.jacobians, scale="free")
 
@@ -257,6 +287,11 @@ def _runs(have: Known, second_run: Any, random_state: int) -> Iterator[tuple[str
     if second_run is not None:
         first = have.need("z", "second_run")
         yield "pair", certify_pair(first, second_run, scale=True, random_state=random_state)
+
+
+def _head(head: Any) -> Iterator[tuple[str, Any]]:
+    if head is not None:
+        yield "head", softmax_diversity(head)
 
 
 def _listed(groups: Groups | None) -> list[list[Any]] | None:

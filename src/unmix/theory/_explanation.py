@@ -24,24 +24,25 @@ TITLES = {
     "mechanisms": "Mechanisms of the slots",
     "decoder": "The decoder, up to a rigid motion",
     "pair": "Two runs",
+    "head": "The softmax head",
 }
-_CONCLUSIVE = ("structure", "domains", "mixture", "mechanisms", "decoder", "pair")
+_CONCLUSIVE = ("structure", "domains", "mixture", "mechanisms", "decoder", "pair", "head")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     """What is identified from all that was given, and why; see `explain`.
 
-    Truthy iff the structure, domains, a mixture, mechanisms, a decoder or a pair of runs identifies all that
-    it can, and no condition of it was found to fail. `str()` is a report, `to_html()` a page. Words may be
-    looked for: `"faithfulness" in explanation`.
+    Truthy iff the structure, domains, a mixture, mechanisms, a decoder, a pair of runs or a head identifies
+    all that it can, and no condition of it was found to fail. `str()` is a report, `to_html()` a page. Words
+    may be looked for: `"faithfulness" in explanation`.
 
     Attributes
     ----------
     parts : dict of str to certificate
         The answer of each certifier that had something to say, by name: "unused", "structure", "reading",
         "nonlinearity", "sets", "region", "refits", "resampling", "changes", "domains", "mixture",
-        "mechanisms", "decoder", "pair".
+        "mechanisms", "decoder", "pair", "head".
     settled : dict of str to Certificate
         Assumptions of some part that another part has checked.
     """

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from unmix.structure import Structure
 
+from ._certificate import checked_structure
 from ._reading import Reading
 
 MOST_POINTS = 1000  # Jacobians taken of a model
@@ -66,9 +67,8 @@ def known(
 
 
 def _check(structure: Any, model: Any, x: Any) -> None:
-    if structure is not None and not isinstance(structure, Structure):
-        hint = "Pass it as model=..." if hasattr(structure, "structure_") else "Wrap it: Structure(matrix)."
-        raise TypeError(f"`structure` must be a Structure, got {type(structure).__name__}. {hint}")
+    if structure is not None:
+        checked_structure(structure)
     if x is not None and model is None:
         raise ValueError("`x` must be given with a model, got no model. Pass codes as z=... instead.")
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from unmix.structure import Structure
 
-from ._certificate import Certificate, names
+from ._certificate import Certificate, checked_structure, names
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,7 @@ def _reasons(
 
 def _checked(jacobians: ArrayLike, structure: Structure) -> np.ndarray:
     samples = np.asarray(jacobians, dtype=np.float64)
+    checked_structure(structure)
     if samples.ndim != 3 or samples.shape[1:] != structure.shape or not len(samples):
         raise ValueError(
             f"`jacobians` must have shape (n, {structure.n_observed}, {structure.n_latents}) like the "

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from unmix.structure import Structure, triangular_edges
 
-from ._certificate import Certificate, assumed
+from ._certificate import Certificate, assumed, checked_structure
 from ._orderings import LARGEST, Count, search
 
 FAITHFUL = (
@@ -167,6 +167,7 @@ def triangular_alternative(
     convex bodies. Sullivant, Talaska and Draisma (2010), Trek separation for Gaussian graphical models, for
     which partial covariances vanish, arXiv:0812.1938.
     """
+    checked_structure(structure)
     if groups is not None:
         return _grouped(structure, [list(group) for group in groups], independent_latents)
     counted = [(rows, *_part(structure.support[np.ix_(rows, j)])) for rows, j in _components(structure)]
