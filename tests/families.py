@@ -12,7 +12,16 @@ from sklearn.base import clone
 from torch import nn
 
 from unmix.data import degenerate_mixture, sparse_mixing
-from unmix.estimators import PDGMM, Autoencoder, BetaVAE, DiverseDictionaryLearning, FastICA, SparseBasis
+from unmix.estimators import (
+    PDGMM,
+    Autoencoder,
+    BetaVAE,
+    DiverseDictionaryLearning,
+    FastICA,
+    LabelledSparseAutoencoder,
+    SparseBasis,
+    VaDE,
+)
 from unmix.metrics import infomec, mcc, modularity_explicitness, r2, sap
 from unmix.nn import mlp
 from unmix.penalties import (
@@ -100,6 +109,8 @@ ESTIMATORS = (
     BetaVAE(max_iter=5, random_state=0),
     DiverseDictionaryLearning(max_iter=5, n_restarts=2, random_state=0),
     PDGMM(max_iter=5, n_restarts=2, random_state=0),
+    VaDE(max_iter=5, random_state=0),
+    LabelledSparseAutoencoder(max_iter=5, random_state=0),
 )
 
 # without networks: settings, arrays and flags are all there is

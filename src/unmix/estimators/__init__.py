@@ -7,19 +7,25 @@ import `data`, `metrics` or `theory`.
 from ._autoencoder import Autoencoder
 from ._base import LatentEstimator
 from ._beta_vae import BetaVAE
+from ._causal import causal_graph
 from ._diverse_dictionary import DiverseDictionaryLearning
 from ._fast_ica import FastICA
+from ._labelled import LabelledSparseAutoencoder
 from ._pdgmm import PDGMM
 from ._sparse_basis import SparseBasis
 from ._storage import load
+from ._vade import VaDE
 
 __all__ = [
     "Autoencoder",
     "BetaVAE",
     "DiverseDictionaryLearning",
     "FastICA",
+    "LabelledSparseAutoencoder",
     "LatentEstimator",
     "PDGMM",
     "SparseBasis",
+    "VaDE",
+    "causal_graph",
     "load",
 ]

@@ -23,14 +23,23 @@ from ._base import LatentEstimator
 from ._beta_vae import BetaVAE
 from ._diverse_dictionary import DiverseDictionaryLearning
 from ._fast_ica import FastICA
+from ._labelled import LabelledSparseAutoencoder
 from ._objective import Objective
 from ._pdgmm import PDGMM
 from ._plain_storage import fitted_tensors, fitted_values, restore_fitted
 from ._settings import decode, storable
 from ._sparse_basis import SparseBasis
+from ._vade import VaDE
 
 FORMAT = "unmix-estimator-1"
-CLASSES: tuple[type[LatentEstimator], ...] = (Autoencoder, BetaVAE, DiverseDictionaryLearning, PDGMM)
+CLASSES: tuple[type[LatentEstimator], ...] = (
+    Autoencoder,
+    BetaVAE,
+    DiverseDictionaryLearning,
+    LabelledSparseAutoencoder,
+    PDGMM,
+    VaDE,
+)
 PLAIN: tuple[type, ...] = (FastICA, SparseBasis)  # without networks: settings and fitted attributes are all there is
 
 
