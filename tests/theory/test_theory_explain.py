@@ -33,7 +33,7 @@ from unmix.theory import (
     sufficient_changes,
     triangular_alternative,
 )
-from unmix.theory._theorems import INDEPENDENT, NONLINEAR, SPARSE
+from unmix.theory._theorems import INDEPENDENT, NONLINEAR, POSITIVE, SPARSE
 
 NESTED = Structure([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]])
 
@@ -249,6 +249,22 @@ def test_mixtures_from_parameters_masks_codes_and_models():
         assert found.parts["mixture"].to_dict() == expected.to_dict()
         assert str(found) == str(expected) and bool(found) == bool(expected)
         assert [row["mixture"] for row in found.latents] == ["alone", "alone"] and expected
+
+
+@pytest.mark.parametrize(
+    ("given", "rests"),
+    [
+        ({"masks": [[1, 1, 1], [1, 0, 1]]}, True),
+        ({"masks": [[1, 1, 1]]}, False),
+        ({"mixture": ([1.0], np.zeros((1, 3)), [np.eye(3)])}, False),
+        ({"mixture": ([0.5, 0.5], np.eye(3)[:2], [np.eye(3), np.diag([1.0, 2.0, 0.0])])}, True),
+        ({"mixture": ([0.5, 0.5], np.eye(3)[:2], [np.eye(3), np.ones((3, 3))])}, True),
+    ],
+)
+def test_latents_that_rest_have_no_density(given, rests):
+    found = explain(NESTED, domains=3, **given)
+    assert set(found.suspended) == ({"structure", "domains"} if rests else set())
+    assert (POSITIVE in found.assumed) != rests and found.parts["mixture"].identifies in str(found)
 
 
 def test_stability_over_refits_and_over_resampled_points():

@@ -1,6 +1,6 @@
 """One answer from what the user has."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -8,32 +8,33 @@ from numpy.typing import ArrayLike
 
 from unmix.structure import Structure
 
-from ._between import between
 from ._certificate import Certificate
-from ._certify import certify
-from ._certify_decoder import certify_decoder
-from ._certify_pair import certify_pair
-from ._changes import sufficient_changes
-from ._components import certify_components
-from ._domains import certify_domains
+from ._changes import INDEPENDENT
+from ._common_basis import StandardBasis
+from ._explain_parts import (
+    Groups,
+    Sets,
+    decoder_part,
+    domains_part,
+    head_part,
+    listed,
+    mechanisms_part,
+    mixture_part,
+    runs_part,
+    sets_part,
+    stable_part,
+    structural_part,
+)
 from ._explanation import Explanation
-from ._finest import finest_partition
-from ._identify import identify
-from ._known import Known, known
+from ._known import known
 from ._mechanism_theorems import FITS
-from ._mechanisms import certify_mechanisms
-from ._mixture import certify_mixture, certify_supports
 from ._mixture_theorems import MODEL
-from ._nonlinearity import nonlinearity
-from ._reading import FITTING, Unused, resampled_structures
-from ._softmax import softmax_diversity
-from ._stability import stability
-from ._theorems import NONLINEAR, SPARSE
+from ._reading import FITTING
+from ._theorems import NONLINEAR, POSITIVE, SPARSE
 
-Sets = Mapping[str, Iterable[SupportsIndex]]
-Groups = Iterable[Iterable[SupportsIndex]]
 _FIT = (SPARSE, FITS, MODEL[1])  # what a model that does not fit breaks
-_LEARNED, _EXACT = 0.02, 1e-6  # tolerances of zeros in a learned Jacobian and in a given one
+_DENSITY = (POSITIVE, INDEPENDENT)
+_REST = "in some component of the mixture latents rest, so that they have no density"
 
 
 def explain(
@@ -143,18 +144,18 @@ def explain(
     Nelson et al. (2026), arXiv:2603.11970.
     """
     have = known(structure, model, x, jacobians, z)
-    shared = {"independent_latents": independent_latents, "groups": _listed(groups)}
+    shared = {"independent_latents": independent_latents, "groups": listed(groups)}
     parts = dict(
         [
-            *_structural(have, shared),
-            *_sets(have, a, b, ask, sets, shared),
-            *_stable(have, structures, n_resamples, independent_latents, random_state),
-            *_domains(have, domains),
-            *_mixture(have, mixture, masks, components, random_state),
-            *_mechanisms(have, partition, tolerance, (hessians, thirds), convex_support),
-            *_decoder(have),
-            *_runs(have, second_run, random_state),
-            *_head(head),
+            *structural_part(have, shared),
+            *sets_part(have, a, b, ask, sets, shared),
+            *stable_part(have, structures, n_resamples, independent_latents, random_state),
+            *domains_part(have, domains),
+            *mixture_part(have, mixture, masks, components, random_state),
+            *mechanisms_part(have, partition, tolerance, (hessians, thirds), convex_support),
+            *decoder_part(have),
+            *runs_part(have, second_run, random_state),
+            *head_part(head),
         ]
     )
     if not parts:
@@ -162,138 +163,23 @@ def explain(
             "`explain` must be given something to judge, got nothing that is enough for a certificate. "
             "Give a structure, a fitted model, Jacobians, masks or two runs."
         )
-    return Explanation(parts, settled=_settled(parts))
+    return Explanation(parts, settled=_settled(parts, masks))
 
 
-def _settled(parts: Mapping[str, Any]) -> dict[str, Certificate]:
+def _settled(parts: Mapping[str, Any], masks: ArrayLike | None) -> dict[str, Certificate]:
     """Return assumptions of some part that another has checked; a good fit alone proves none."""
     settled = {NONLINEAR: parts["nonlinearity"]} if "nonlinearity" in parts else {}
     reading = parts.get("reading")
     if reading is not None and reading.explained is not None and reading.explained < FITTING:
         settled |= dict.fromkeys(_FIT, reading.certificates[-1])
+    if _resting(parts.get("mixture"), masks):
+        settled |= dict.fromkeys(_DENSITY, Certificate("A positive density", False, (), (_REST,)))
     return settled
 
 
-def _structural(have: Known, shared: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    if have.unused:
-        yield "unused", Unused(have.unused)
-    if have.structure is not None and not have.unused:
-        yield "structure", certify(have.structure, **shared)
-    if have.reading.certificates:
-        yield "reading", have.reading
-    if have.jacobians is not None and have.structure is not None:
-        yield "nonlinearity", nonlinearity(have.jacobians, have.structure)
-
-
-def _sets(
-    have: Known, a: Any, b: Any, ask: str | None, sets: Sets | None, shared: dict[str, Any]
-) -> Iterator[tuple[str, Any]]:
-    if (a is None) != (b is None):
-        raise ValueError("`a` and `b` must be given together, got only one of them. Name both sets.")
-    if (ask is None) != (sets is None):
-        raise ValueError("`ask` and `sets` must be given together, got only one of them. Give both.")
-    if a is not None:
-        yield "sets", between(have.need("structure", "a"), a, b, **shared)
-    if ask is not None and sets is not None:
-        yield "region", identify(have.need("structure", "ask"), ask, **shared, **_named(sets))
-
-
-def _named(sets: Sets) -> dict[str, Any]:
-    taken = sorted({"independent_latents", "groups"} & sets.keys())
-    if taken:
-        raise ValueError(f"`sets` must use other names than {taken[0]!r}, which is an option. Rename it.")
-    return dict(sets)
-
-
-def _stable(
-    have: Known, structures: Any, n_resamples: int, independent: bool, random_state: int
-) -> Iterator[tuple[str, Any]]:
-    given: dict[str, Any] = {"reference": have.structure, "independent_latents": independent}
-    if structures is not None:
-        yield "refits", stability(structures, **given)
-    if n_resamples:
-        drawn = resampled_structures(
-            have.need("jacobians", "n_resamples"),
-            n_resamples,
-            latent_scale=have.latent_scale,
-            random_state=random_state,
-        )
-        yield "resampling", stability(drawn, **given)
-
-
-def _domains(have: Known, domains: Any) -> Iterator[tuple[str, Any]]:
-    if domains is None:
-        return
-    structure = have.need("structure", "domains")
-    if np.ndim(domains) == 0:
-        yield "domains", certify_domains(structure, domains)
-        return
-    if have.z is None:
-        yield "domains", certify_domains(structure, len(np.unique(np.asarray(domains))))
-        return
-    changes = sufficient_changes(structure, z=have.z, u=domains)
-    yield "changes", changes
-    yield "domains", certify_domains(structure, changes=changes)
-
-
-def _mixture(
-    have: Known, mixture: Any, masks: Any, components: Any, random_state: int
-) -> Iterator[tuple[str, Any]]:
-    given = [mixture is not None, components is not None]
-    if all(given):
-        raise ValueError("`components` must be given with codes only, got them and `mixture`. Drop one.")
-    if mixture is not None:
-        yield "mixture", certify_mixture(*mixture)
-    elif components is not None:
-        codes = have.need("z", "components")
-        yield "mixture", certify_components(codes, components, masks=masks, random_state=random_state)
-    elif masks is not None:
-        yield "mixture", certify_supports(masks)
-    elif hasattr(have.model, "covariances_") and not have.unused:
-        n_samples = None if have.z is None else len(have.z)
-        yield "mixture", certify_components(have.model, n_samples=n_samples, random_state=random_state)
-
-
-def _mechanisms(
-    have: Known, partition: Any, tolerance: float | None, higher: tuple[Any, Any], convex: bool
-) -> Iterator[tuple[str, Any]]:
-    if partition is None:
-        if any(given is not None for given in higher):
-            raise ValueError("`hessians` and `thirds` must be given with `partition`, got none. Name slots.")
-        return
-    samples = have.need("jacobians", "partition")
-    zero = (_LEARNED if have.learned else _EXACT) if tolerance is None else tolerance
-    slots = finest_partition(samples, tolerance=zero).partition if _is_finest(partition) else partition
-    yield (
-        "mechanisms",
-        certify_mechanisms(
-            samples, slots, hessians=higher[0], thirds=higher[1], tolerance=zero, convex_support=convex
-        ),
-    )
-
-
-def _is_finest(partition: Any) -> bool:
-    if isinstance(partition, str) and partition != "finest":
-        raise ValueError(f"`partition` must be slots or 'finest', got {partition!r}. List every slot.")
-    return isinstance(partition, str)
-
-
-def _decoder(have: Known) -> Iterator[tuple[str, Any]]:
-    if have.jacobians is not None:
-        yield "decoder", certify_decoder(have.jacobians, scale="free")
-
-
-def _runs(have: Known, second_run: Any, random_state: int) -> Iterator[tuple[str, Any]]:
-    if second_run is not None:
-        first = have.need("z", "second_run")
-        yield "pair", certify_pair(first, second_run, scale=True, random_state=random_state)
-
-
-def _head(head: Any) -> Iterator[tuple[str, Any]]:
-    if head is not None:
-        yield "head", softmax_diversity(head)
-
-
-def _listed(groups: Groups | None) -> list[list[Any]] | None:
-    """Keep groups that may be an iterator for more than one use."""
-    return None if groups is None else [list(group) for group in groups]
+def _resting(mixture: Any, masks: ArrayLike | None) -> bool:
+    """Say whether some component of the mixture is degenerate, so that latents have no density."""
+    if masks is not None and not np.all(masks):
+        return True
+    found = () if mixture is None else mixture.certificates
+    return any(isinstance(each, StandardBasis) and not (each and np.all(each.masks)) for each in found)
