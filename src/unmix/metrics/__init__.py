@@ -27,6 +27,7 @@ from ._score import Evaluation, Score
 from ._slots import slot_identifiability
 from ._sparsity import concentration, hoyer_sparsity
 from ._structure import StructureRecovery, structure_f1, structure_recovery
+from ._support import rows_found, support_f1
 from ._udr import udr
 
 __all__ = [
@@ -59,6 +60,8 @@ __all__ = [
     "structure_f1",
     "structure_recovery",
     "StructureRecovery",
+    "support_f1",
+    "rows_found",
     "align",
     "Alignment",
     "MapError",
