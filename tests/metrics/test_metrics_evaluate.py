@@ -111,7 +111,7 @@ def test_dict_text_and_rich_table_agree(evaluation):
     assert document["mcc"]["value"] == evaluation["mcc"].value
     assert set(document["r2"]) == {field.name for field in dataclasses.fields(Score)} | {"reading"}
     assert document["mcc"]["reading"] == evaluation["mcc"].reading
-    console = Console(width=120, record=True, file=io.StringIO())
+    console = Console(width=200, record=True, file=io.StringIO())
     console.print(evaluation)
     for text in [str(evaluation), console.export_text()]:
         assert f"{evaluation['mcc'].value:.3f}" in text and f"{evaluation['r2'].floor:.3f}" in text
@@ -336,3 +336,12 @@ def test_a_missing_extra_is_named_before_any_work(wanted, monkeypatch):
             normal(20_000, 5), normal(20_000, 5), metrics=["r2.kernel", wanted] if wanted != "all" else "all"
         )
     assert time.perf_counter() - start < 1
+
+
+def test_a_narrow_terminal_shows_every_name_and_verdict_whole(mixed):
+    scores = evaluate(*mixed, metrics=["mcc", "infomec"], n_boot=5, random_state=0)
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(scores)
+    text = console.export_text()
+    assert "…" not in text and all(name in text for name in scores)
+    assert all(f"{score.value:.3f}" in text and score.reading in text for score in scores.values())

@@ -13,6 +13,7 @@ from typing import Any
 from .._files import atomic_write
 
 _HEADINGS = ("metric", "value", "interval", "null", "floor", "raw x", "probe", "n", "seconds", "reads as")
+_FEW_HEADINGS = ("metric", "value", "interval", "null", "floor", "raw x", "reads as")
 _CAPTION = (
     "null: shuffled rows. floor: random rotations of the truth. In brackets: what 95% of them stay below."
 )
@@ -165,14 +166,23 @@ class Evaluation(Mapping[str, Score]):
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
-    def __rich__(self) -> Any:
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        wide = [_HEADINGS, *self._rows()]
+        fits = sum(max(map(len, column)) + 3 for column in zip(*wide, strict=True)) < options.max_width
+        yield from self._drawn(wide if fits else [_FEW_HEADINGS, *map(_few, self.scores.items())])
+
+    def _drawn(self, rows: list[tuple[str, ...]]) -> Iterator[Any]:
+        from rich import box
         from rich.table import Table
         from rich.text import Text
 
-        drawn = Table(*_HEADINGS, caption=Text(self._caption()))
-        for row in self._rows():
+        drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+        for name in rows[0]:
+            drawn.add_column(name, no_wrap=True)
+        for row in rows[1:]:
             drawn.add_row(*map(Text, row))  # a name is no markup
-        return drawn
+        yield drawn
+        yield Text(self._caption(), style="dim")
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [_row(name, score) for name, score in self.scores.items()]
@@ -216,6 +226,19 @@ def _row(name: str, score: Score) -> tuple[str, ...]:
     drawn = (_drawn(score.null, score.null_high), _drawn(score.floor, score.floor_high))
     numbers = (f"{score.value:.3f}", f"{low:.3f} to {high:.3f}", *drawn, raw)
     return (name, *numbers, score.probe, str(score.n_samples), f"{score.seconds:.3g}", score.reading)
+
+
+def _few(named: tuple[str, Score]) -> tuple[str, ...]:
+    """Return what fits into eighty columns; files and dictionaries hold the rest."""
+    name, score = named
+    low, high = score.interval
+    null, floor, raw = (_short(value) for value in (score.null, score.floor, score.raw))
+    above = f" ({score.floor_high:.2f})" if score.floor_high is not None else ""
+    return name, f"{score.value:.3f}", f"{low:.2f}–{high:.2f}", null, floor + above, raw, score.reading
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
 
 
 def _drawn(mean: float | None, high: float | None) -> str:
