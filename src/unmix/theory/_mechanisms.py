@@ -76,6 +76,8 @@ class MechanismCertificate:
     @property
     def identifies(self) -> str:
         """What is identified, up to what."""
+        if len(self.partition) == 1:
+            return "There is one slot only, so that nothing is told apart."
         local = [kind for kind, theorem in zip(self._kinds, self.theorems, strict=False) if theorem]
         if not local:
             return "No theorem of mechanistic independence identifies these slots."
