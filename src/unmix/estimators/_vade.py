@@ -4,7 +4,6 @@ from functools import partial
 from numbers import Integral
 from typing import Any, final
 
-import torch
 from torch import Tensor, nn
 
 from unmix.nn import mlp
@@ -46,8 +45,8 @@ class VaDE(LatentEstimator):
 
     Attributes
     ----------
-    weights_, means_, covariances_ : arrays of shape (k,), (k, n_components), (k, n_components, n_components)
-        The mixture; covariances are diagonal.
+    weights_, means_, variances_ : arrays of shape (k,), (k, n_components), (k, n_components)
+        The mixture; components are axis-aligned.
     encoder_, decoder_, structure_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
         As for `Autoencoder`; `transform` returns posterior means.
 
@@ -66,7 +65,7 @@ class VaDE(LatentEstimator):
     Section 5, arXiv:2604.13218.
     """
 
-    _fitted_arrays = (*LatentEstimator._fitted_arrays, "weights_", "means_", "covariances_")
+    _fitted_arrays = (*LatentEstimator._fitted_arrays, "weights_", "means_", "variances_")
 
     def __init__(
         self,
@@ -129,4 +128,4 @@ class VaDE(LatentEstimator):
         prior: Any = objective.prior
         self.weights_ = prior.logits.double().softmax(0).cpu().numpy()
         self.means_ = prior.means.double().cpu().numpy()
-        self.covariances_ = torch.diag_embed(prior.log_variances.double().exp()).cpu().numpy()
+        self.variances_ = prior.log_variances.double().exp().cpu().numpy()

@@ -6,8 +6,19 @@ and on dark paper.
 """
 
 from ._atoms import atoms
+from ._causal_graph import causal_graph
 from ._history import history
 from ._matrices import correlation, structure
+from ._mixture import activity, components
 from ._traversal import traversal
 
-__all__ = ["structure", "correlation", "history", "atoms", "traversal"]
+__all__ = [
+    "structure",
+    "correlation",
+    "history",
+    "atoms",
+    "traversal",
+    "activity",
+    "components",
+    "causal_graph",
+]
