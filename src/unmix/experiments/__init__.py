@@ -16,7 +16,25 @@ from ._store import Store
 from ._summary import RAW, ROTATION, Line, Table, summarise
 from ._task import Task, load_experiment, tasks_of
 
-EXPERIMENTS: tuple[str, ...] = ()
+EXPERIMENTS = (
+    "ddl.figure4",
+    "ddl.figure5",
+    "ddl.table4",
+    "ddl.table5",
+    "ddl.table6",
+    "pdgmm.table1",
+    "pdgmm.d4",
+    "pdgmm.d5",
+    "pdgmm.d6",
+    "pdgmm.d7",
+    "pdgmm.d8",
+    "pdgmm.e1",
+    "pdgmm.e2",
+    "pdgmm.e3",
+    "pdgmm.e5",
+    "nearid.figure2",
+    "nearid.table1",
+)
 
 __all__ = [
     "EXPERIMENTS",

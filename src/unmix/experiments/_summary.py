@@ -59,11 +59,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """All lines of one experiment at one budget, from one version of the code where possible."""
+    """All lines of one experiment at one budget; `data` digests a folder that the user gave, if any."""
 
     experiment: str
     title: str
     budget: str
+    data: str
     lines: tuple[Line, ...]
     commands: tuple[str, ...]
     codes: tuple[str, ...]
@@ -94,11 +95,12 @@ def summarise(records: Iterable[dict[str, Any]]) -> tuple[Table, ...]:
     >>> summarise([])
     ()
     """
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for record in records:
-        groups.setdefault((record["experiment"], record["budget"]), []).append(record)
-    order = sorted(groups, key=lambda pair: (pair[0], -BUDGETS.index(pair[1])))
-    return tuple(_table(*pair, _latest(groups[pair])) for pair in order)
+        place = record["experiment"], record["budget"], record.get("data", "")
+        groups.setdefault(place, []).append(record)
+    order = sorted(groups, key=lambda place: (place[0], -BUDGETS.index(place[1]), place[2]))
+    return tuple(_table(*place, _latest(groups[place])) for place in order)
 
 
 def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -109,7 +111,7 @@ def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(kept.values())
 
 
-def _table(experiment: str, budget: str, records: list[dict[str, Any]]) -> Table:
+def _table(experiment: str, budget: str, data: str, records: list[dict[str, Any]]) -> Table:
     cells: dict[tuple[str, str, str], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
     for record in records:
         for cell in record["cells"]:
@@ -120,6 +122,7 @@ def _table(experiment: str, budget: str, records: list[dict[str, Any]]) -> Table
         experiment=experiment,
         title=records[-1].get("title", experiment),
         budget=budget,
+        data=data,
         lines=tuple(lines),
         commands=_different(record.get("command", "") for record in records),
         codes=_different(record["code"] for record in records),
@@ -176,7 +179,7 @@ def _notes(cell: dict[str, Any], ours: float | None, means: dict[Any, float | No
     if cell["row"] in REFERENCES:
         return
     for reference in REFERENCES:
-        floor = means.get((reference, cell["column"], cell["value"]))
+        floor = means.get((reference, cell["column"], cell["value"].partition(" of ")[0]))
         for whose, number in (("The paper's", cell["paper"]), ("Our", ours)):
             if floor is not None and number is not None and not _above(number, floor, cell["better"]):
                 yield f"{whose} number is not above {reference} ({floor:.3f})."

@@ -90,12 +90,12 @@ def _facts(tables: tuple[Table, ...]) -> list[tuple[str, str, str]]:
 
 
 def _shown(table: Table) -> dict[str, Any]:
-    anchor = f"{table.experiment}-{table.budget}".replace(".", "-")
+    anchor = "-".join(filter(None, (table.experiment, table.budget, table.data))).replace(".", "-")
     return {
         "anchor": anchor,
         "title": table.title,
         "name": table.experiment,
-        "budget": table.budget,
+        "budget": table.budget + (f", data given ({table.data})" if table.data else ""),
         "lines": [_cells(line) for line in table.lines],
         "commands": table.commands,
         "made": "; ".join(("code " + ", ".join(table.codes), *table.machines)),
@@ -110,7 +110,7 @@ def _cells(line: Line) -> dict[str, Any]:
     return {
         "row": line.row,
         "column": line.column,
-        "score": _SCORES.get(line.value, line.value) + (" ↓" if line.better == "lower" else ""),
+        "score": _score(line.value) + (" ↓" if line.better == "lower" else ""),
         "paper": _number(line.paper, line.spread),
         "paper_sort": line.paper,
         "source": line.source,
@@ -126,6 +126,12 @@ def _cells(line: Line) -> dict[str, Any]:
         "remarks": [*line.failures, *line.notes],
         "reference": line.row in (RAW, ROTATION),
     }
+
+
+def _score(value: str) -> str:
+    """Name a score: what stands after "of" says whose it is, which the row says already."""
+    name = value.partition(" of ")[0]
+    return _SCORES.get(name, name.replace("_", " "))
 
 
 def _number(mean: float | None, spread: float | None) -> str:
@@ -158,7 +164,7 @@ def _figure(table: Table, score: str, name: str) -> Markup:
             if any(line.paper is not None for line in own):
                 _curve(ax, columns, own, "paper", label=f"{row}, paper", marker="x", **style)
         ax.set_xticks(range(len(columns)), columns, rotation=30 if max(map(len, columns)) > 6 else 0)
-        ax.set_ylabel(_SCORES.get(score, score))
+        ax.set_ylabel(_score(score))
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 

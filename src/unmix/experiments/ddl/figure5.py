@@ -1,0 +1,38 @@
+"""Diverse against dense structures, three to ten latents (Figure 5).
+
+Zheng et al. (2026), arXiv:2604.17568, Figure 5. The paper's numbers were read off a bar chart, so that they
+are known to about 0.05. Both kinds of structure have the same family of mixings here, which the paper does
+not say of its own.
+"""
+
+from dataclasses import replace
+
+from .._cell import Cell
+from ._common import DEFAULT, PUBLISHED, cells, own, references, run
+
+__all__ = ["CELLS", "run", "with_method"]
+
+SOURCE = "arXiv:2604.17568, Figure 5, read off the chart"
+SIZES = tuple(range(3, 11))
+DIVERSE = (0.83, 0.85, 0.82, 0.86, 0.71, 0.73, 0.82, 0.84)
+DENSE = (0.39, 0.56, 0.46, 0.54, 0.31, 0.31, 0.31, 0.32)
+
+
+def _row(method, label, means, **settings):
+    papers = [(n, mean, None) for n, mean in zip(SIZES, means, strict=True)]
+    made = cells(method, papers, row=f"{method}, {label}", source=SOURCE, **settings)
+    return tuple(replace(cell, precision=0.05) for cell in made)
+
+
+CELLS = (
+    *_row(PUBLISHED, "diverse", DIVERSE),
+    *_row(DEFAULT, "diverse", DIVERSE),
+    *_row(PUBLISHED, "dense", DENSE, structure="dense"),
+    *_row(DEFAULT, "dense", DENSE, structure="dense"),
+    *references(SIZES),
+)
+
+
+def with_method(method: str) -> tuple[Cell, ...]:
+    """Return the cells of a user's method, on diverse structures."""
+    return own(method, SIZES)

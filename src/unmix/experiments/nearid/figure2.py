@@ -1,0 +1,94 @@
+"""Leak, bi-Lipschitz constant and agreement of autoencoders (Figure 2), on digits.
+
+Nelson et al. (2026), arXiv:2603.11970, Section 4.1: pairs of autoencoders with orthogonal layers and leaky
+units, which differ in their seed alone. The smaller the leak, the further the decoder is from an isometry,
+and the less the pair agrees after the best rotation. Images are scikit-learn's digits, or MNIST where
+`--data` names a folder with its files. Widths, leaks, learning rate and batches are ours, as the paper's
+are not known. Published values are in a plot only, so that there is nothing to compare with.
+"""
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from unmix.metrics import align
+from unmix.nn import directional_bilipschitz, mlp
+from unmix.training import Minibatches, minimise
+
+from .._cell import Cell
+from .._references import rotated
+from .._summary import ROTATION
+from ._images import digits
+
+LEAKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+PAIR, MEAN = "pair of autoencoders", "predicting the mean"
+IMAGES = {"smoke": 300, "laptop": 10_000, "full": 60_000}
+PASSES = {"smoke": 3, "laptop": 200, "full": 2000}
+N_CODES, BATCH, PATIENCE = 16, 512, 50
+SCORES = {"error": "rigid error", "K": "K, mean", "K max": "K, largest", "term": "√(2L + L²)"}
+
+CELLS = (
+    *(
+        Cell(PAIR, f"leak {leak:g}", value=value, better="lower", settings={"method": PAIR, "leak": leak})
+        for leak in LEAKS
+        for value in SCORES.values()
+    ),
+    *(
+        Cell(row, f"leak {leak:g}", value=f"rigid error of {row}", settings={"method": PAIR, "leak": leak})
+        for leak in LEAKS
+        for row in (MEAN, ROTATION)
+    ),
+)
+
+
+def run(cell: Cell, seed: int, budget: str, data: str | None = None) -> dict[str, Any]:
+    """Train the pair, and measure its agreement and how far its first decoder is from an isometry."""
+    x = torch.as_tensor(digits(data, IMAGES[budget], seed), dtype=torch.float32)
+    pair = [_autoencoder(x, cell.settings["leak"], 2 * seed + k, PASSES[budget]) for k in (0, 1)]
+    with torch.no_grad():
+        first, second = (model[0](x).double().numpy() for model in pair)
+    found = align(first, second)
+    at = torch.as_tensor(first[:1000], dtype=torch.float32)
+    stretch = directional_bilipschitz(pair[0][1], at, random_state=seed)
+    loose = max(stretch.mean - 1, 0.0)  # L of Theorem 1, from the mean over samples as in Figure 2
+    return {
+        SCORES["error"]: found.rigid,
+        SCORES["K"]: stretch.mean,
+        SCORES["K max"]: stretch.max,
+        SCORES["term"]: (2 * loose + loose**2) ** 0.5,
+        f"rigid error of {MEAN}": found.mean,
+        f"rigid error of {ROTATION}": align(first, rotated(first, seed)).rigid,
+        "squared error": float(_squared_error(pair[0], x)),
+    }
+
+
+def _autoencoder(x, leak, seed, n_passes):
+    """Train encoder and decoder with three orthogonal layers each, without biases."""
+    hidden = (256, 64) if x.shape[1] > 256 else (48, 32)
+    layers = partial(mlp, activation=partial(nn.LeakyReLU, leak), linear="orthogonal")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = nn.Sequential(
+            layers(x.shape[1], N_CODES, hidden=hidden), layers(N_CODES, x.shape[1], hidden=hidden[::-1])
+        )
+    for layer in model.modules():
+        if isinstance(layer, nn.Linear):
+            layer.register_parameter("bias", None)
+    per_pass = -(-len(x) // BATCH)
+    minimise(
+        lambda batch: {"reconstruction": _squared_error(model, batch[0])},
+        model,
+        Minibatches(x, batch_size=BATCH, generator=torch.Generator().manual_seed(seed)),
+        n_steps=n_passes * per_pass,
+        lr=1e-3,
+        clip_norm=1.0,
+        patience=PATIENCE * per_pass,
+        progress=False,
+    )
+    return model.requires_grad_(False)
+
+
+def _squared_error(model, x):
+    return (model(x) - x).square().mean()

@@ -1,0 +1,126 @@
+"""What the tables share: worlds by name, methods by name, and scores on fresh samples.
+
+The paper trains on fresh samples in every step; here samples are drawn once, and scores are taken on
+others. Its mixing is nearly linear, so that raw x and a sparse basis of raw x (no first stage at all) stand
+beside all methods.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from unmix.data import LatentDataset, LinearSCM, degenerate_mixture
+from unmix.estimators import PDGMM, LabelledSparseAutoencoder, SparseBasis, VaDE
+from unmix.metrics import mcc, r2
+
+from .._cell import Cell
+from .._methods import make_method
+from .._references import is_reference, reference_codes
+from .._summary import RAW, ROTATION
+
+BOTH, FIRST, SECOND = "both stages", "first stage", "second stage alone, on raw x"
+ORACLE = "oracle that knows the components"
+SETTINGS: dict[str, dict[str, Any]] = {
+    "n = 5": {"n_latents": 5},
+    "base": {},
+    "n = 20": {"n_latents": 20},
+    "n = 40": {"n_latents": 40},
+    **{f"k = {k}": {"graph_degree": k} for k in (0, 2, 3)},
+    **{f"m = {m}": {"n_layers": m} for m in (3, 20)},
+    "1 active": {"mask_size": 1},
+    "75% active": {"mask_size": 0.75},
+    **{f"delta = {d}": {"delta": float(d)} for d in (1, 2, 3)},
+    **{f"theta = {t}": {"theta": float(t)} for t in (15, 30, 45)},
+}
+SAMPLES = {"smoke": 400, "laptop": 6144, "full": 50_000}
+FRESH = {"smoke": 400, "laptop": 5000, "full": 5000}
+PDGMM_SIZES: dict[str, dict[str, Any]] = {
+    "smoke": {"max_iter": 2, "n_restarts": 1},
+    "laptop": {"max_iter": 80, "n_restarts": 2},
+    "full": {},
+}
+VADE_SIZES: dict[str, dict[str, Any]] = {
+    "smoke": {"max_iter": 1},
+    "laptop": {"max_iter": 100, "batch_size": 1024, "lr": 1e-3},
+    "full": {},
+}
+ORACLE_SIZES: dict[str, dict[str, Any]] = {"smoke": {"max_iter": 2}, "laptop": {"max_iter": 200}, "full": {}}
+
+
+def settings(method: str, world: Any, **more: Any) -> dict[str, Any]:
+    """Return the settings of a cell: a method, and the arguments of `degenerate_mixture`."""
+    return {"method": method, "world": dict(world), **more}
+
+
+def references(columns: Iterable[tuple[str, Any]], *values: str, **cell: Any) -> tuple[Cell, ...]:
+    """Return the cells of the rows that learned nothing, for each of these values."""
+    return tuple(
+        Cell(row, column, value=value, settings=settings(row, world), **cell)
+        for column, world in columns
+        for row in (RAW, ROTATION)
+        for value in values
+    )
+
+
+def draw(cell: Cell, seed: int, budget: str) -> tuple[LatentDataset, LatentDataset]:
+    """Draw samples to fit on and fresh ones of the same world."""
+    data = degenerate_mixture(SAMPLES[budget], random_state=seed, **cell.settings["world"])
+    return data, data.world.sample(FRESH[budget], random_state=1_000_000 + seed)
+
+
+def fitted(method: str, data: LatentDataset, seed: int, budget: str, **changes: Any) -> Any:
+    """Fit a method to the observations; the oracle is told the components as well."""
+    n = data.z.shape[1]
+    sizes = PDGMM_SIZES[budget] | changes
+    if ":" in method:
+        own = make_method(method, n, seed)
+        return own.fit(data.x) or own
+    if method == SECOND:
+        return SparseBasis(random_state=seed).fit(data.x)
+    if method == ORACLE:
+        oracle = LabelledSparseAutoencoder(n, random_state=seed, **ORACLE_SIZES[budget])
+        return oracle.fit(data.x, data.labels)
+    n_components = sizes.pop("n_components", n)
+    stage2 = None if method == FIRST else "descent"
+    return PDGMM(n_components, stage2=stage2, random_state=seed, **sizes).fit(data.x)
+
+
+def codes(cell: Cell, fresh: LatentDataset, seed: int, model: Any) -> np.ndarray:
+    """Return codes of fresh samples: the model's, or those of a reference where there is no model."""
+    if model is None:
+        return reference_codes(cell.settings["method"], fresh.z, fresh.x, seed)
+    return np.asarray(model.transform(fresh.x), dtype=float).reshape(len(fresh.x), -1)
+
+
+def model_of(cell: Cell, data: LatentDataset, seed: int, budget: str, **changes: Any) -> Any:
+    """Fit the method of a cell; None for a reference."""
+    if is_reference(cell.settings):
+        return None
+    return fitted(cell.settings["method"], data, seed, budget, **changes)
+
+
+def vade_codes(code: np.ndarray, fresh: np.ndarray, seed: int, budget: str) -> np.ndarray:
+    """Fit VaDE to the code of a first stage, as published, and return its codes of fresh samples."""
+    model = VaDE(code.shape[1], random_state=seed, **VADE_SIZES[budget]).fit(code)
+    return np.asarray(model.transform(fresh), dtype=float)
+
+
+def scores(z: np.ndarray, z_hat: np.ndarray) -> dict[str, float]:
+    """Return MCC, and R² of the codes given the latents as in appendix D.1; constant codes are left out."""
+    moving = z_hat[:, np.ptp(z_hat, axis=0) > 0]
+    return {"mcc": mcc(z, z_hat), "r2": r2(moving, z)}
+
+
+def independent(data: LatentDataset, n_samples: int, seed: int) -> LatentDataset:
+    """Draw from the same world with all causal effects removed (appendix D.3)."""
+    scm = data.world.scms[0]
+    alone = replace(data.world, scms=(LinearSCM(np.zeros_like(scm.weights), scm.noise),))
+    return alone.sample(n_samples, random_state=2_000_000 + seed)
+
+
+def unmasked(data: LatentDataset, n_samples: int, seed: int) -> LatentDataset:
+    """Draw from the same world with all latents active (appendix D.9)."""
+    always = replace(data.world, masks=np.ones_like(data.world.masks))
+    return always.sample(n_samples, random_state=3_000_000 + seed)
