@@ -8,7 +8,15 @@ import pytest
 import unmix as library
 from unmix import _tables
 from unmix.structure import Structure
-from unmix.theory import between, certify, certify_mechanisms, certify_supports, explain, identify
+from unmix.theory import (
+    between,
+    certify,
+    certify_mechanisms,
+    certify_supports,
+    explain,
+    identify,
+    refitted_structures,
+)
 
 MASK = Structure([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
 NESTED = Structure([[1, 1], [0, 1], [0, 1]])
@@ -102,7 +110,19 @@ def test_refits_give_verdicts_a_frequency(tmp_path, mask, unmix_json):
     assert document["parts"]["refits"]["support"] == [0.5, 0.5, 0.5]
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+IGNORE_NAMES = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+
+
+@IGNORE_NAMES
+def test_a_model_is_fitted_anew_to_halves_of_its_data(fitted, mask, unmix, unmix_json):
+    line = (fitted / "model", "--data", fitted / "x.npy", "--refits", 2)
+    document = unmix_json("certify", *line)
+    model, x = library.load(fitted / "model"), np.load(fitted / "x.npy")
+    found = explain(model=model, x=x, structures=refitted_structures(model, x, 2))
+    assert document["parts"]["refits"] == plain(found.parts["refits"].to_dict())
+
+
+@IGNORE_NAMES
 def test_a_model_with_its_data_and_a_second_run(fitted, unmix_json):
     line = (fitted / "model", "--data", fitted / "x.npy", "--against", f"{fitted}/more.npz:z")
     document = unmix_json("certify", *line, "--stability", 10)
@@ -161,6 +181,7 @@ def bad_lines():
         ("Jacobians by a wrong key", ["--jacobians", "{two}:c"], "whole file"),
         ("stability of a mask", ["--stability", "9"], "--data or --jacobians"),
         ("one refit", ["--refit", "{mask}"], "at least two"),
+        ("refits of a mask", ["--refits", "3"], "a model and --data"),
         ("second run alone", ["--against", "{table}"], "given with codes"),
         ("masks of numbers", ["--masks", "{table}"], "`masks` must"),
         ("answer as a picture", ["--out", "a.png"], "must end in"),

@@ -67,6 +67,9 @@ def certify(
     refits: Annotated[
         list[Path] | None, typer.Option("--refit", help="Mask or model of a refit; give at least two.")
     ] = None,
+    n_refits: Annotated[
+        int, typer.Option("--refits", help="Fit the model so often to random halves of the data.")
+    ] = 0,
     stability: Annotated[
         int, typer.Option("--stability", help="Read the structure so often off resampled Jacobians.")
     ] = 0,
@@ -99,7 +102,7 @@ def certify(
         components=labels(components, taken, "--components"),
         partition=None if partition is None else partition_of(partition),
         second_run=None if against is None else _tables.read(against, keys=("z_hat", "z", "x")).values,
-        structures=None if not refits else [_structure_of(path) for path in refits],
+        structures=_refitted(refits or [], n_refits, model, table, random_state),
         n_resamples=stability,
         random_state=random_state,
     )
@@ -108,6 +111,18 @@ def certify(
         print_json(found.to_dict())
     else:
         tell(str(found), *([] if out is None else [f"Written: {out}"]))
+
+
+def _refitted(paths: list[Path], n_refits: int, model: Any, table: Any, random_state: int) -> Any:
+    """Return the structures of refits: those in files, and those fitted here."""
+    known = [_structure_of(path) for path in paths]
+    if not n_refits:
+        return known or None
+    if model is None or table is None:
+        raise ValueError("`--refits` must be given with a model and --data, got less. Add what is missing.")
+    from ..theory import refitted_structures
+
+    return [*known, *refitted_structures(model, table, n_refits, random_state=random_state)]
 
 
 def _structure_of(path: Path) -> Any:

@@ -29,6 +29,7 @@ from ._mixture import MixtureCertificate, certify_mixture, certify_supports
 from ._near_isometry import isometric_constant, near_isometry_bound
 from ._nonlinearity import Nonlinearity, nonlinearity
 from ._reading import Reading, Unused, resampled_structures
+from ._refits import refitted_structures
 from ._softmax import SoftmaxDiversity, softmax_diversity
 from ._sparsity_gap import SparsityGap, sparsity_gap
 from ._stability import Stability, stability
@@ -57,6 +58,7 @@ __all__ = [
     "stability",
     "Stability",
     "resampled_structures",
+    "refitted_structures",
     "certify_mixture",
     "certify_supports",
     "certify_components",

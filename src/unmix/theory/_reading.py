@@ -157,7 +157,7 @@ def resampled_structures(
     """Read a structure again and again off resampled points of one Jacobian, cut anew each time.
 
     For `stability`. This shows how much the structure owes to the points and the cut. What another fit would
-    have found it does not show: refit on resampled data for that.
+    have found it does not show: `refitted_structures` does.
 
     Parameters
     ----------
