@@ -7,7 +7,7 @@ import pytest
 
 from unmix.data import degenerate_mixture
 from unmix.estimators import causal_graph
-from unmix.estimators._causal import _adjacency, _correlations
+from unmix.estimators._causal import _adjacency, _correlations, pairwise_p_value
 from unmix.metrics import cpdag, match_components, shd
 
 
@@ -60,6 +60,25 @@ def test_correlations_of_pairs_are_those_where_both_vary():
     np.testing.assert_allclose(np.diag(found), 1)
 
 
+def test_a_pair_is_tested_with_its_own_number_of_samples():
+    correlations = np.array([[1, 0.2, 0.5], [0.2, 1, 0.4], [0.5, 0.4, 1]])
+    partial = (0.2 - 0.5 * 0.4) / np.sqrt((1 - 0.25) * (1 - 0.16))
+    assert partial == pytest.approx(0) and pairwise_p_value(correlations, 1000) == pytest.approx(1)
+    assert (
+        pairwise_p_value(correlations[:2, :2], 1000) < 1e-8 < 0.2 < pairwise_p_value(correlations[:2, :2], 40)
+    )
+    assert pairwise_p_value(correlations[:2, :2], 29) == 1 and pairwise_p_value(correlations, 29) == 0
+
+
+def test_pairs_that_never_meet_are_left_unjoined_and_named():
+    z = linear_gaussian(CHAIN)
+    active = np.ones(z.shape, dtype=bool)
+    active[::2, 0], active[1::2, 1] = False, False
+    with pytest.warns(UserWarning, match="1 pairs of latents vary together in fewer than 30"):
+        found = causal_graph(z, active=active)
+    assert found[0, 1] == found[1, 0] == 0 and (found | found.T)[1, 2]
+
+
 def test_recovered_latents_are_compared_after_matching():
     data = degenerate_mixture(6000, n_latents=5, profile="linear", random_state=1)
     turned = -3 * data.z[:, [4, 2, 0, 1, 3]]
@@ -86,7 +105,7 @@ def test_a_single_latent_has_no_edges():
         ({"z": np.ones((50, 2))}, "constant columns"),
         ({"z": np.arange(100.0)[:, None] * [1, 2]}, "repeats others"),
         ({"active": np.ones((2, 2))}, "`active` must be zeros and ones of shape"),
-        ({"active": np.arange(4000)[:, None] % 3 == np.arange(3)}, "vary together"),
+        ({"active": np.arange(4000)[:, None] % 3 == np.arange(3)}, "got no such pair"),
         ({"z": np.full((50, 2), np.nan)}, "NaN"),
     ],
 )

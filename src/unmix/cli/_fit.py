@@ -2,6 +2,7 @@
 
 import shutil
 from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from .. import _tables
 from ._models import checkpoint_beside, columns_for, fit_and_save, load, make
-from ._output import Json, Seed, print_json, tell
+from ._output import Json, Seed, one_line, print_json, say, tell
 
 FIT_EXAMPLE = (
     "Example: [bold]unmix fit data.npz --n-components 5 --out model[/]. Killed? The same command goes on."
@@ -37,12 +38,24 @@ def fit(
     n_components: Annotated[int, typer.Option("--n-components", help="Number of latents to look for.")],
     out: Annotated[Path, typer.Option("--out", help="Where to write the model.")],
     method: Annotated[
-        Method, typer.Option(help="ddl: diverse dictionary learning; ae, vae: autoencoders to compare with.")
+        Method,
+        typer.Option(
+            help="ddl: diverse dictionary learning; pdgmm: latents that rest in some components of a "
+            "mixture; ae, vae: autoencoders to compare with."
+        ),
     ] = Method.ddl,
     n_restarts: Annotated[int | None, typer.Option("--n-restarts", help="Random starts.")] = None,
     max_iter: Annotated[int | None, typer.Option("--max-iter", help="Passes over the data.")] = None,
     weight: Annotated[float | None, typer.Option(help="Weight of the penalty (ddl).")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    causal: Annotated[
+        bool,
+        typer.Option("--causal", help="Look for the causal graph of the latents, and draw it in a report."),
+    ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="HTML report to write. [default with --causal: OUT.html]"),
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Forget the checkpoint of an earlier, killed fit.")
     ] = False,
@@ -51,15 +64,42 @@ def fit(
 ) -> None:
     """Fit a model that explains the table by a few latents, and save it."""
     checkpoint = checkpoint_beside(out)
+    report = out.with_name(out.name + ".html") if causal and report is None else report
+    if report is not None:
+        _tables.check_writable(report, (".html", ".htm"))
+    if causal and find_spec("causallearn") is None:
+        raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
     table = _tables.read(x)
     if fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
     settings = {"n_restarts": n_restarts, "max_iter": max_iter, "weight": weight, "device": device}
     model = fit_and_save(make(method, n_components, random_state=random_state, **settings), table, out)
+    graph = _causal_graph(model, table.values) if causal else None
+    if report is not None:
+        _write_report(report, model, x, graph)
     if as_json:
-        print_json(fit_document(out, model))
+        print_json(fit_document(out, model) | {"graph": graph, "report": report})
     else:
-        tell(*fit_story(model), f"Model: {out}")
+        tell(*fit_story(model), f"Model: {out}", *([] if report is None else [f"Report: {report}"]))
+
+
+def _causal_graph(model: Any, x: np.ndarray) -> np.ndarray | None:
+    """Find the causal graph of the latents, where they are active if the model can tell; or say why not."""
+    from ..estimators import causal_graph
+
+    active = model.activity(x) if hasattr(model, "activity") else None
+    try:
+        return causal_graph(model.transform(x), active=active)
+    except ValueError as error:  # the fit is worth keeping
+        say(f"unmix: warning: no causal graph: {one_line(str(error))}")
+        return None
+
+
+def _write_report(path: Path, model: Any, x: str, graph: np.ndarray | None) -> None:
+    from ..report import write
+    from ._judge import dataset
+
+    write(path, model=model, data=dataset(x, model), graph=graph)
 
 
 def transform(

@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from .. import _tables
@@ -18,6 +19,7 @@ REPORT_EXAMPLE = (
     "Example: [bold]unmix report model --data data.npz --out report.html[/] or [bold]unmix report results[/]"
 )
 SCORES = (".json", ".csv", ".html")
+_MIXTURE = ("labels", "masks", "graph")  # what `unmix simulate --kind mixture` also stores
 
 
 def evaluate(
@@ -117,7 +119,9 @@ def dataset(path: str, model: Any) -> Any:
         return x
     z = _tables.read(f"{path}:z").values
     mask = mask_of(f"{path}:structure") if "structure" in stored else None
-    return SimpleNamespace(x=x, z=z, structure=mask, description="")
+    with np.load(path) as file:
+        known = {name: file[name] for name in _MIXTURE if name in stored}
+    return SimpleNamespace(x=x, z=z, structure=mask, description="", **known)
 
 
 def _discrete(text: str | None, n_factors: int) -> bool | list[bool] | None:

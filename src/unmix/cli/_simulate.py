@@ -12,12 +12,22 @@ from ._output import Json, Seed, print_json, tell
 EXAMPLE = "Example: [bold]unmix simulate --profile tall --n-latents 5 --noise 0.1 --out data.npz[/]"
 
 
+class Kind(StrEnum):
+    """Worlds to simulate."""
+
+    sparse = "sparse"
+    mixture = "mixture"
+
+
 class Profile(StrEnum):
-    """Shapes of data to simulate."""
+    """Shapes of data to simulate: three for each kind."""
 
     tall = "tall"
     square = "square"
     dense = "dense"
+    paper = "paper"
+    hard = "hard"
+    linear = "linear"
 
 
 class Latents(StrEnum):
@@ -31,7 +41,21 @@ class Latents(StrEnum):
 
 def simulate(
     out: Annotated[Path, typer.Option("--out", help="NPZ file to write: x, z and structure.")],
-    profile: Annotated[Profile, typer.Option(help="Shape of the mixing.")] = Profile.tall,
+    kind: Annotated[
+        Kind,
+        typer.Option(
+            help="sparse: each observed variable reacts to few latents; mixture: causal latents that rest in "
+            "some components of a mixture."
+        ),
+    ] = Kind.sparse,
+    profile: Annotated[
+        Profile | None,
+        typer.Option(
+            help="Shape of the mixing: tall, square or dense; of a mixture: paper, hard or linear. "
+            "[default: tall, or paper]",
+            show_default=False,
+        ),
+    ] = None,
     n_latents: Annotated[int, typer.Option("--n-latents", "--n", help="Number of latents.")] = 5,
     n_observed: Annotated[
         int | None,
@@ -44,36 +68,100 @@ def simulate(
     ] = None,
     n_samples: Annotated[int, typer.Option("--n-samples", help="Number of samples.")] = 10_000,
     noise: Annotated[float, typer.Option(help="Noise added to x, in standard deviations of x.")] = 0.0,
-    latents: Annotated[Latents, typer.Option(help="Law of the latents.")] = Latents.normal,
+    latents: Annotated[Latents | None, typer.Option(help="Law of the latents.")] = None,
+    components: Annotated[
+        str | None, typer.Option(help="Of a mixture: masked, equal, 'two bases' or full.")
+    ] = None,
+    mask_size: Annotated[
+        float | None, typer.Option("--mask-size", help="Of a mixture: share of active latents, or a count.")
+    ] = None,
+    graph_degree: Annotated[
+        int | None, typer.Option("--graph-degree", help="Of a mixture: causal edges per latent.")
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="Of a mixture: where latents rest, in standard deviations.")
+    ] = None,
+    theta: Annotated[
+        float | None, typer.Option(help="Of a mixture: angle by which latents are rotated.")
+    ] = None,
+    n_layers: Annotated[
+        int | None, typer.Option("--n-layers", help="Of a mixture: layers of the mixing.")
+    ] = None,
     random_state: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Simulate observed data from known latents, mixed along a sparse structure."""
+    """Simulate observed data from known latents, mixed along a sparse structure or resting in a mixture."""
     _tables.check_writable(out, (".npz",))
-    from ..data import sparse_mixing
-    from ..structure import Structure
-
-    given = None if structure is None else Structure.read(structure)
-    data = sparse_mixing(
-        n_samples,
-        n_latents if given is None else given.n_latents,
-        n_observed if given is None else given.n_observed,
-        given,
-        profile=profile.value,
-        noise=noise,
-        latents=latents.value,
-        random_state=random_state,
-    )
+    shared = {"noise": noise, "random_state": random_state} | _profile(kind, profile)
+    own = {"n_observed": n_observed, "structure": structure, "latents": latents}
+    mixed = {"components": components, "mask_size": mask_size, "graph_degree": graph_degree}
+    mixed |= {"delta": delta, "theta": theta, "n_layers": n_layers}
+    if kind is Kind.sparse:
+        _left_out(kind, mixed)
+        data = _sparse(n_samples, n_latents, own, shared)
+    else:
+        _left_out(kind, own)
+        data = _mixture(n_samples, n_latents, mixed, shared)
     save(out, data)
     if as_json:
         print_json(_document(out, data, random_state))
     else:
-        tell(data.structure, f"{len(data.x):,} samples of {data.structure.n_observed} variables: {out}")
+        tell(*_story(data), f"{len(data.x):,} samples of {data.structure.n_observed} variables: {out}")
+
+
+def _profile(kind: Kind, profile: Profile | None) -> dict[str, str]:
+    choices = {Kind.sparse: ("tall", "square", "dense"), Kind.mixture: ("paper", "hard", "linear")}[kind]
+    if profile is not None and profile.value not in choices:
+        raise ValueError(
+            f"`--profile` must be one of {', '.join(choices)} for --kind {kind.value}, got {profile.value}."
+        )
+    return {"profile": choices[0] if profile is None else profile.value}
+
+
+def _left_out(kind: Kind, settings: dict[str, Any]) -> None:
+    """Refuse options that belong to another kind."""
+    given = [name for name, value in settings.items() if value is not None]
+    if given:
+        option = "--" + given[0].replace("_", "-")
+        raise ValueError(f"`{option}` must be left out for --kind {kind.value}, which has no such setting.")
+
+
+def _sparse(n_samples: int, n_latents: int, own: dict[str, Any], shared: dict[str, Any]) -> Any:
+    from ..data import sparse_mixing
+    from ..structure import Structure
+
+    given = None if own["structure"] is None else Structure.read(own["structure"])
+    return sparse_mixing(
+        n_samples,
+        n_latents if given is None else given.n_latents,
+        own["n_observed"] if given is None else given.n_observed,
+        given,
+        latents="normal" if own["latents"] is None else own["latents"].value,
+        **shared,
+    )
+
+
+def _mixture(n_samples: int, n_latents: int, mixed: dict[str, Any], shared: dict[str, Any]) -> Any:
+    from ..data import degenerate_mixture
+
+    given = {name: value for name, value in mixed.items() if value is not None}
+    size = given.get("mask_size", 0.5)
+    if size >= 1 and float(size).is_integer():
+        given["mask_size"] = int(size)  # a count of latents, not a share
+    return degenerate_mixture(n_samples, n_latents, **given, **shared)
+
+
+def _story(data: Any) -> tuple[Any, ...]:
+    return (data.structure,) if data.masks is None else (data.description,)
 
 
 def save(path: Path, data: Any) -> Path:
-    """Write a dataset as NPZ: x, z and structure."""
-    return _tables.write_npz(path, {"x": data.x, "z": data.z, "structure": data.structure.support})
+    """Write a dataset as NPZ: x, z and structure; of a mixture also labels, masks, graph and unrotated z."""
+    arrays = {"x": data.x, "z": data.z, "structure": data.structure.support}
+    more = {name: getattr(data, name) for name in ("labels", "masks", "graph", "unrotated")}
+    return _tables.write_npz(
+        path, arrays | {name: value for name, value in more.items() if value is not None}
+    )
 
 
 def _document(out: Path, data: Any, random_state: int) -> dict[str, Any]:
@@ -86,4 +174,4 @@ def _document(out: Path, data: Any, random_state: int) -> dict[str, Any]:
         "noise": data.noise,
         "latents": data.latents,
         "random_state": random_state,
-    }
+    } | ({} if data.masks is None else {"masks": data.masks.astype(int), "graph": data.graph.astype(int)})

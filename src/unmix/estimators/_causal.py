@@ -1,13 +1,16 @@
 """The causal graph of latents, as far as data without interventions can tell."""
 
+import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
+from scipy.stats import norm
 from sklearn.utils import check_array
 
-_LEAST = 30  # samples in which two latents must vary together
+_LEAST = 30  # samples in which two latents must vary together to be tested
+_TEST = "unmix pairwise fisherz"
 
 
 def causal_graph(
@@ -27,8 +30,9 @@ def causal_graph(
     alpha : float
         Level of the tests; smaller values give fewer edges.
     active : bool array-like of shape (n_samples, n_latents), optional
-        Which latents vary in each sample, as `PDGMM.activity` returns. Tests then count as many samples as
-        the least frequent pair has.
+        Which latents vary in each sample, as `PDGMM.activity` returns. A test then counts as many samples as
+        the least frequent of its pairs has. Pairs that vary together in fewer than 30 samples can't be
+        tested: they are left unjoined, and a warning says how many there are.
     max_parents : int, optional
         The most latents to condition on, by default no limit.
 
@@ -61,9 +65,10 @@ def causal_graph(
     search = _search()
     if values.shape[1] == 1:
         return np.zeros((1, 1), dtype=int)
+    settings: dict[str, Any] = {"indep_test": "fisherz"}
     if active is not None:
-        values = _as_if_always_active(values, _activity(active, values.shape))
-    found = search(values, alpha, "fisherz", show_progress=False, max_k=max_parents)
+        settings = _pairwise(values, _activity(active, values.shape))
+    found = search(values, alpha, show_progress=False, max_k=max_parents, **settings)
     return _adjacency(found.G.graph)
 
 
@@ -75,33 +80,74 @@ def _search() -> Any:
     return pc
 
 
-def _as_if_always_active(z: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """Return samples with the correlations of latents that vary together, as many as the rarest pair has.
+def _pairwise(z: np.ndarray, active: np.ndarray) -> dict[str, Any]:
+    """Return the settings of a search with correlations over the samples in which both latents vary."""
+    from causallearn.utils.cit import register_ci_test
 
-    Fisher's test sees correlations and their number of samples only, so such samples stand for all.
-    """
-    pairs = active.astype(float).T @ active
-    n_samples, n = int(pairs.min()), z.shape[1]
-    if n_samples < max(_LEAST, n + 4):
-        i, j = np.unravel_index(pairs.argmin(), pairs.shape)
+    counts = active.astype(float).T @ active
+    rare = int((counts[np.triu_indices(len(counts), 1)] < _LEAST).sum())
+    if rare == len(counts) * (len(counts) - 1) // 2:
         raise ValueError(
-            f"`active` must let every two latents vary together in at least {max(_LEAST, n + 4)} samples, "
-            f"got {n_samples} for {i} and {j}. Use more samples; latents that never meet have no correlation."
+            f"`active` must let latents vary together in at least {_LEAST} samples, got no such pair. Use "
+            "more samples; latents that never meet have no correlation."
         )
-    spread, directions = np.linalg.eigh(_correlations(z, active))
-    root = directions * np.sqrt(np.maximum(spread, 1e-6))  # pairs from different samples may contradict
-    drawn = np.random.default_rng(0).normal(size=(n_samples, n))
-    return np.linalg.qr(drawn - drawn.mean(0))[0] @ root.T
+    if rare:
+        warnings.warn(
+            f"{rare} pairs of latents vary together in fewer than {_LEAST} samples, which is too few to test "
+            "them: they are left unjoined.",
+            stacklevel=3,
+        )
+    register_ci_test(_TEST, _test_class())
+    return {"indep_test": _TEST, "correlations": _correlations(z, active), "counts": counts}
+
+
+def _test_class() -> Any:
+    from causallearn.utils.cit import CIT_Base
+
+    class PairwiseFisherZ(CIT_Base):
+        """Fisher's z test from correlations and sample sizes of pairs."""
+
+        def __init__(self, data: np.ndarray, correlations: np.ndarray, counts: np.ndarray, **kwargs: Any):
+            super().__init__(data, **kwargs)
+            self.method, self.correlations, self.counts = _TEST, correlations, counts
+
+        def __call__(self, X: int, Y: int, condition_set: Any = None) -> float:
+            tested = [X, Y, *(condition_set or ())]
+            block = np.ix_(tested, tested)
+            return pairwise_p_value(self.correlations[block], float(self.counts[block].min()))
+
+    return PairwiseFisherZ
+
+
+def pairwise_p_value(correlations: np.ndarray, n_samples: float) -> float:
+    """Test the first two of some variables for independence given the rest, by Fisher's z.
+
+    With too few samples nothing is known: a pair by itself then passes for independent, while a condition
+    that can't be tested does not make it so.
+
+    Examples
+    --------
+    >>> round(pairwise_p_value(np.array([[1, 0.1], [0.1, 1]]), 403), 3)
+    0.045
+    """
+    n_given = len(correlations) - 2
+    if n_samples < _LEAST:
+        return 0.0 if n_given else 1.0
+    precision = np.linalg.pinv(correlations, hermitian=True)
+    partial = -precision[0, 1] / np.sqrt(abs(precision[0, 0] * precision[1, 1]))
+    bounded = np.clip(partial, -1 + 1e-12, 1 - 1e-12)  # pairs from different samples may contradict
+    return float(2 * norm.sf(np.sqrt(n_samples - n_given - 3) * abs(np.arctanh(bounded))))
 
 
 def _correlations(z: np.ndarray, active: np.ndarray) -> np.ndarray:
     """Correlate each pair over the samples in which both vary; shape (n_latents, n_latents)."""
     a, values = active.astype(float), np.where(active, z, 0.0)
-    n = a.T @ a
+    n = np.maximum(a.T @ a, 1.0)
     mean = values.T @ a / n  # entry (i, j): the mean of z_i where z_j varies too
     covariance = values.T @ values / n - mean * mean.T
     variance = (values**2).T @ a / n - mean**2
-    return covariance / np.sqrt(variance * variance.T)
+    spread = np.sqrt(variance * variance.T)
+    return np.where(spread > 0, covariance / np.where(spread > 0, spread, 1.0), 0.0)
 
 
 def _adjacency(marks: np.ndarray) -> np.ndarray:

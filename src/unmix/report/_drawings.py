@@ -10,9 +10,11 @@ from .. import plots
 from ..structure import Structure
 from ._figures import svg
 from ._material import Material
+from ._mixture import is_mixture
 from ._words import hat
 
 MAX_TRAVERSALS = 6
+MAX_PATTERNS = 40  # drawn in one picture
 MAX_ATOMS = 40  # rows or columns; beyond, dots can't be told apart
 
 
@@ -26,6 +28,9 @@ def drawings(material: Material) -> dict[str, Any]:
         "correlation": _correlation(material),
         "history": _history(material),
         "traversals": _traversals(material),
+        "activity": _activity(material),
+        "components": _components(material),
+        "graph": _graph(material),
     }
 
 
@@ -126,6 +131,31 @@ def _traversal(material: Material, j: int) -> Markup:
         ax.set(xlabel=hat(j), ylabel="")
 
     return svg(draw, name=f"traversal{j}", label=f"Traversal of latent {j}", width=3.4, height=2.5)
+
+
+def _activity(material: Material) -> Markup | None:
+    model = material.model
+    if not is_mixture(model):
+        return None
+    rows, columns = min(len(model.masks_), MAX_PATTERNS), model.masks_.shape[1]
+    draw = partial(plots.activity, model, latent_names=_hats(columns), max_patterns=MAX_PATTERNS)
+    size = _size(rows, columns, cell=0.2 if rows > MAX_TRAVERSALS else 0.34)
+    return svg(lambda ax: draw(ax), name="activity", label="Patterns of active latents", **size)
+
+
+def _components(material: Material) -> Markup | None:
+    if not is_mixture(material.model):
+        return None
+    draw = partial(plots.components, material.model)
+    return svg(lambda ax: draw(ax), name="components", label="Components by rank", width=4.2, height=2.8)
+
+
+def _graph(material: Material) -> Markup | None:
+    if material.graph is None:
+        return None
+    draw = partial(plots.causal_graph, material.graph, names=_hats(len(material.graph)))
+    side = float(np.clip(2.4 + 0.16 * len(material.graph), 3.0, 6.4))
+    return svg(lambda ax: draw(ax), name="graph", label="Causal graph", width=side, height=side)
 
 
 def _size(rows: int, columns: int, cell: float = 0.34) -> dict[str, float]:

@@ -5,6 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from ._graph import checked_graph, graph_words
+from ._mixture import is_mixture, mixture_certificate, pattern_sentence
+
 MAX_SAMPLES = 2000  # for pictures; scores use all samples
 
 
@@ -25,11 +28,19 @@ class Material:
     matching: Any
     strength: np.ndarray | None
     explained: float | None
+    patterns: str = ""  # how well the activity of latents was found
+    graph: np.ndarray | None = None
+    graph_words: dict[str, Any] | None = None
 
     @property
     def structure(self) -> Any:
         """The structure that the certificate is about."""
         return None if self.certificate is None else self.certificate.structure
+
+    @property
+    def mixture(self) -> Any:
+        """What the components of the latents identify."""
+        return None if self.explanation is None else self.explanation.parts.get("mixture")
 
     @property
     def unused(self) -> list[int]:
@@ -48,16 +59,18 @@ class Material:
         return self.certificate is None or bool(self.certificate.sparser_than_triangular)
 
 
-def gather(model: Any, data: Any, evaluation: Any, certificate: Any) -> Material:
+def gather(model: Any, data: Any, evaluation: Any, certificate: Any, graph: Any = None) -> Material:
     """Collect what was given, and work out the certificate, the codes and the scores where possible."""
     from ..metrics import match_components
 
     x, z = _data(data)
+    graph = checked_graph(graph, model)
     rows = data.x if hasattr(data, "z") else data
     few = None if model is None or x is None else rows[:: -(-len(x) // MAX_SAMPLES)]
     explanation = _explanation(model, few, certificate)
     certificate = None if explanation is None else explanation.parts.get("structure")
     z_hat = None if model is None or z is None else np.asarray(model.transform(rows))
+    matching = None if z is None or z_hat is None else match_components(z, z_hat)
     return Material(
         model=model,
         few=few,
@@ -69,18 +82,26 @@ def gather(model: Any, data: Any, evaluation: Any, certificate: Any) -> Material
         certificate=certificate,
         explanation=explanation,
         evaluation=_evaluation(evaluation, x, z, z_hat),
-        matching=None if z is None or z_hat is None else match_components(z, z_hat),
+        matching=matching,
         strength=_strength(model, few, certificate),
         explained=_explained(model, few),
+        patterns=pattern_sentence(model, data, rows),
+        graph=graph,
+        graph_words=graph_words(graph, data, matching),
     )
 
 
 def _explanation(model: Any, few: Any, certificate: Any) -> Any:
     """Explain the model with its data, or what was given where that is about another structure."""
-    from ..theory import Explanation, explain
+    from ..theory import Explanation, MixtureCertificate, explain
 
     if isinstance(certificate, Explanation):
         return certificate
+    if isinstance(certificate, MixtureCertificate):
+        return Explanation({"mixture": certificate})
+    if certificate is None and is_mixture(model):
+        found = mixture_certificate(model)
+        return None if found is None else Explanation({"mixture": found})
     structure = getattr(model, "structure_", None)
     if certificate is not None and (certificate.structure != structure or few is None):
         return Explanation({"structure": certificate})

@@ -7,6 +7,7 @@ import numpy as np
 from ._bars import restarts, scores
 from ._drawings import MAX_TRAVERSALS, drawings
 from ._material import Material, gather
+from ._mixture import is_mixture, mixture_verdict, mixture_words
 from ._trust import structure_words, trust
 from ._words import (
     Verdict,
@@ -21,9 +22,9 @@ from ._words import (
 )
 
 
-def page(*, model: Any, data: Any, evaluation: Any, certificate: Any) -> dict[str, Any]:
+def page(*, model: Any, data: Any, evaluation: Any, certificate: Any, graph: Any = None) -> dict[str, Any]:
     """Return every variable of the template."""
-    material = gather(model, data, evaluation, certificate)
+    material = gather(model, data, evaluation, certificate, graph)
     figures = drawings(material)
     n_drawn = len(figures["traversals"])
     return {
@@ -35,6 +36,8 @@ def page(*, model: Any, data: Any, evaluation: Any, certificate: Any) -> dict[st
         "scores": scores(material),
         **trust(material),
         **structure_words(material),
+        "mixture": mixture_words(material),
+        "graph": material.graph_words,
         **restarts(model),
         **_reproduce(model),
         "figures": figures,
@@ -44,6 +47,8 @@ def page(*, model: Any, data: Any, evaluation: Any, certificate: Any) -> dict[st
 
 def _verdict(material: Material) -> Verdict:
     """Start from the certificate, then let truth, margin, fit and scores lower the tone."""
+    if material.certificate is None and is_mixture(material.model):
+        return mixture_verdict(material)
     margin = None if material.structure is None else material.structure.margin
     wrong = truth_sentence(material.structure, material.true_structure)
     answer = verdict(material.certificate, material.unused if material.certificate is None else ())

@@ -25,6 +25,7 @@ def write(
     data: Any = None,
     evaluation: Any = None,
     certificate: Any = None,
+    graph: Any = None,
     title: str = "What was recovered, and what can be trusted",
     notes: str = "",
 ) -> Path:
@@ -44,8 +45,12 @@ def write(
         The data. A LatentDataset with `z` also brings the truth to compare with.
     evaluation : Evaluation, optional
         As returned by `unmix.metrics.evaluate`; give it `x=` so that raw x stands beside the scores.
-    certificate : StructureCertificate or Explanation, optional
-        As returned by `unmix.theory.certify`, or by `unmix.theory.explain` from all that is known.
+    certificate : StructureCertificate, MixtureCertificate or Explanation, optional
+        As returned by `unmix.theory.certify`, by `certify_components` for a mixture, or by `explain` from all
+        that is known.
+    graph : array of shape (n_latents, n_latents), optional
+        Causal graph of the latents, as `unmix.estimators.causal_graph` returns; shown with its distance from
+        the truth where the data bring a `graph` of their own.
     title, notes : str
         The heading, and free text (blank lines separate paragraphs).
 
@@ -68,7 +73,7 @@ def write(
         raise ValueError(
             "`write` must be given a `model`, an `evaluation` or a `certificate`, got none of them."
         )
-    context = page(model=model, data=data, evaluation=evaluation, certificate=certificate)
+    context = page(model=model, data=data, evaluation=evaluation, certificate=certificate, graph=graph)
     return render(path, "report.html", title=title, notes=notes, **context)
 
 
