@@ -38,6 +38,8 @@ class LatentDataset:
         The latents before they were rotated out of their sparse basis.
     graph : bool array of shape (n_latents, n_latents), optional
         The causal graph of the latents; entry (j, i) is True where z_j causes z_i.
+    partition : tuple of tuples of int, optional
+        The latents of each slot, where latents come in slots.
     world : optional
         What drew the samples; `world.sample(n_samples, random_state)` draws fresh ones.
     """
@@ -55,6 +57,7 @@ class LatentDataset:
     unrotated: np.ndarray | None = None
     graph: np.ndarray | None = None
     world: Any = None
+    partition: tuple[tuple[int, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         for array in (self.x, self.z, self.u, self.labels, self.masks, self.unrotated, self.graph):

@@ -6,6 +6,7 @@ Each sums over the entries of a sample and averages over the batch. `check_penal
 from ._check import PenaltyReport, check_penalty
 from ._compositional import compositional_contrast
 from ._orthogonality import hessian_penalty, ima_contrast, orojar
+from ._slots import slot_sparsity
 from ._sparsity import dependency_sparsity, jacobian_sparsity, latent_sparsity
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "hessian_penalty",
     "compositional_contrast",
     "ima_contrast",
+    "slot_sparsity",
     "check_penalty",
     "PenaltyReport",
 ]
