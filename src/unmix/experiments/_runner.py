@@ -234,6 +234,5 @@ def _record(task: Task, result: dict[str, Any] | BaseException, command: str) ->
     if isinstance(result, dict):
         return result | made_by
     error = described(result) | ({"type": "WorkerDied"} if isinstance(result, BrokenExecutor) else {})
-    cells = [cell.to_dict() for cell in task.cells]
     empty = {"values": {}, "error": error, "warnings": [], "seconds": 0.0}
-    return {"key": task.key, **task.identity, "cells": cells, **empty, **made_by}
+    return {"key": task.key, **task.identity, "cells": task.described, **empty, **made_by}

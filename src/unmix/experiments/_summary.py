@@ -117,7 +117,8 @@ def _table(experiment: str, budget: str, data: str, records: list[dict[str, Any]
         for cell in record["cells"]:
             cells.setdefault((cell["row"], cell["column"], cell["value"]), (cell, []))[1].append(record)
     means = {place: _mean(_numbers(cell, found)) for place, (cell, found) in cells.items()}
-    lines = [_line(cell, found, budget, means) for cell, found in cells.values()]
+    ordered = sorted(cells.values(), key=lambda entry: (_is_own(entry[1][0]), entry[0].get("place", 0)))
+    lines = [_line(cell, found, budget, means) for cell, found in ordered]
     return Table(
         experiment=experiment,
         title=records[-1].get("title", experiment),
@@ -133,6 +134,11 @@ def _table(experiment: str, budget: str, data: str, records: list[dict[str, Any]
 
 def _different(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, texts)))
+
+
+def _is_own(record: dict[str, Any]) -> bool:
+    """Whether a user's method made a result; its rows come last."""
+    return ":" in str(record["settings"].get("method", ""))
 
 
 def _line(
@@ -180,12 +186,16 @@ def _notes(cell: dict[str, Any], ours: float | None, means: dict[Any, float | No
         return
     for reference in REFERENCES:
         floor = means.get((reference, cell["column"], cell["value"].partition(" of ")[0]))
-        for whose, number in (("The paper's", cell["paper"]), ("Our", ours)):
-            if floor is not None and number is not None and not _above(number, floor, cell["better"]):
-                yield f"{whose} number is not above {reference} ({floor:.3f})."
+        numbers = {"the paper": cell["paper"], "ours": ours}
+        level = [who for who, number in numbers.items() if not _above(number, floor, cell["better"])]
+        if level:
+            yield f"no better than {reference} ({floor:.3f}): {', '.join(level)}"
 
 
-def _above(number: float, floor: float, better: str) -> bool:
+def _above(number: float | None, floor: float | None, better: str) -> bool:
+    """Whether a number beats a floor; where one of them is not known, nothing is said."""
+    if number is None or floor is None:
+        return True
     return number > floor if better == "higher" else number < floor
 
 

@@ -33,6 +33,8 @@ class Task:
         From `code_version`.
     data : str, optional
         A folder of the user's, handed to `run` where it takes one. Results know its content, not its name.
+    places : tuple of int
+        Where the cells stand in their table.
     """
 
     module: str
@@ -41,6 +43,7 @@ class Task:
     budget: str
     code: str
     data: str | None = None
+    places: tuple[int, ...] = ()
 
     @property
     def experiment(self) -> str:
@@ -62,6 +65,12 @@ class Task:
     def key(self) -> str:
         """The address of the result: a digest of its identity."""
         return hashlib.sha256(canonical(self.identity).encode()).hexdigest()[:20]
+
+    @property
+    def described(self) -> list[dict[str, Any]]:
+        """What a stored result says about its cells."""
+        places = (*self.places, *[0] * len(self.cells))
+        return [cell.to_dict() | {"place": place} for cell, place in zip(self.cells, places, strict=False)]
 
     def __str__(self) -> str:
         first = self.cells[0]
@@ -135,7 +144,7 @@ def tasks_of(
         codes.append((own, code_version(name, method.partition(":")[0])))
     folder = str(data) if data is not None and _takes_data(experiment) else None
     return tuple(
-        Task(name, group, seed, budget, code, folder)
+        Task(name, tuple(group.values()), seed, budget, code, folder, tuple(group))
         for seed in chosen
         for cells, code in codes
         for group in _sharing(cells)
@@ -149,12 +158,12 @@ def own_cells(experiment: ModuleType, method: str | None) -> tuple[Cell, ...]:
     return tuple(experiment.with_method(method))
 
 
-def _sharing(cells: Iterable[Cell]) -> list[tuple[Cell, ...]]:
-    """Group cells by their settings, in the order of their first appearance."""
-    groups: dict[str, list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault(canonical(dict(cell.settings)), []).append(cell)
-    return [tuple(group) for group in groups.values()]
+def _sharing(cells: Iterable[Cell]) -> list[dict[int, Cell]]:
+    """Group cells by their settings, in the order of their first appearance; each with its place."""
+    groups: dict[str, dict[int, Cell]] = {}
+    for place, cell in enumerate(cells):
+        groups.setdefault(canonical(dict(cell.settings)), {})[place] = cell
+    return list(groups.values())
 
 
 def _takes_data(experiment: ModuleType) -> bool:

@@ -51,7 +51,7 @@ def perform(task: Task) -> dict[str, Any]:
     return {
         "key": task.key,
         **task.identity,
-        "cells": [cell.to_dict() for cell in task.cells],
+        "cells": task.described,
         "values": values,
         "error": error,
         "warnings": list(dict.fromkeys(anonymous(str(w.message)) for w in noted))[:_MAX_WARNINGS],

@@ -124,6 +124,7 @@ def _cells(line: Line) -> dict[str, Any]:
         "seconds": f"{line.seconds:.1f}",
         "seconds_sort": line.seconds,
         "remarks": [*line.failures, *line.notes],
+        "failures": line.failures,
         "reference": line.row in (RAW, ROTATION),
     }
 
@@ -163,7 +164,7 @@ def _figure(table: Table, score: str, name: str) -> Markup:
             style["linestyle"] = "--"
             if any(line.paper is not None for line in own):
                 _curve(ax, columns, own, "paper", label=f"{row}, paper", marker="x", **style)
-        ax.set_xticks(range(len(columns)), columns, rotation=30 if max(map(len, columns)) > 6 else 0)
+        ax.set_xticks(range(len(columns)), columns, rotation=40 if max(map(len, columns)) > 6 else 0)
         ax.set_ylabel(_score(score))
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -173,6 +174,7 @@ def _figure(table: Table, score: str, name: str) -> Markup:
 
 def _curve(ax: Axes, columns: list[str], lines: list[Line], which: str, **style: Any) -> None:
     known = [line for line in lines if getattr(line, which) is not None]
+    known.sort(key=lambda line: columns.index(line.column))
     spreads = [getattr(line, "our_spread" if which == "ours" else "spread") or 0.0 for line in known]
     places = [columns.index(line.column) for line in known]
     ax.errorbar(

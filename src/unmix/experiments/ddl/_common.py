@@ -7,6 +7,7 @@ let raw x score as well as any method.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -57,6 +58,11 @@ def references(sizes: Iterable[int], **settings: Any) -> tuple[Cell, ...]:
     """Return the cells of the rows that learned nothing."""
     unknown = [(n, None, None) for n in sizes]
     return (*cells(RAW, unknown, **settings), *cells(ROTATION, unknown, **settings))
+
+
+def named(data: str, made: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Say in the column which data a cell is about, so that each score stands beside its references."""
+    return tuple(replace(cell, column=cell.column + data) for cell in made)
 
 
 def own(method: str, sizes: Iterable[int], **settings: Any) -> tuple[Cell, ...]:

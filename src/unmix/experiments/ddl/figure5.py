@@ -6,9 +6,10 @@ not say of its own.
 """
 
 from dataclasses import replace
+from typing import Any
 
 from .._cell import Cell
-from ._common import DEFAULT, PUBLISHED, cells, own, references, run
+from ._common import DEFAULT, PUBLISHED, cells, named, own, references, run
 
 __all__ = ["CELLS", "run", "with_method"]
 
@@ -18,19 +19,14 @@ DIVERSE = (0.83, 0.85, 0.82, 0.86, 0.71, 0.73, 0.82, 0.84)
 DENSE = (0.39, 0.56, 0.46, 0.54, 0.31, 0.31, 0.31, 0.32)
 
 
-def _row(method, label, means, **settings):
+def _rows(label: str, means: tuple[float, ...], **settings: Any) -> tuple[Cell, ...]:
     papers = [(n, mean, None) for n, mean in zip(SIZES, means, strict=True)]
-    made = cells(method, papers, row=f"{method}, {label}", source=SOURCE, **settings)
-    return tuple(replace(cell, precision=0.05) for cell in made)
+    methods = (cells(method, papers, source=SOURCE, **settings) for method in (PUBLISHED, DEFAULT))
+    made = (cell for row in (*methods, references(SIZES, **settings)) for cell in row)
+    return tuple(replace(cell, precision=0.05) for cell in named(label, made))
 
 
-CELLS = (
-    *_row(PUBLISHED, "diverse", DIVERSE),
-    *_row(DEFAULT, "diverse", DIVERSE),
-    *_row(PUBLISHED, "dense", DENSE, structure="dense"),
-    *_row(DEFAULT, "dense", DENSE, structure="dense"),
-    *references(SIZES),
-)
+CELLS = (*_rows("", DIVERSE), *_rows(", dense", DENSE, structure="dense"))
 
 
 def with_method(method: str) -> tuple[Cell, ...]:

@@ -4,11 +4,10 @@ Zheng et al. (2026), arXiv:2604.17568, Table 5. The paper's "Base" is its own me
 is dense, which identify nothing. The paper does not give the noise: here 0.1 standard deviations.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from .._cell import Cell
-from ._common import DEFAULT, NOISE, PUBLISHED, cells, own, references, run
+from ._common import DEFAULT, NOISE, PUBLISHED, cells, named, own, references, run
 from .table4 import OURS, SIZES
 
 __all__ = ["CELLS", "run", "with_method"]
@@ -22,14 +21,9 @@ PAPER = {
 }
 
 
-def _named(data, made):
-    """Say in the column which data a cell is about, so that each score stands beside its references."""
-    return tuple(replace(cell, column=cell.column + data) for cell in made)
-
-
 def _rows(data, settings):
     methods = (cells(method, PAPER[data], source=SOURCE, **settings) for method in (PUBLISHED, DEFAULT))
-    return _named(data, (cell for row in (*methods, references(SIZES, **settings)) for cell in row))
+    return named(data, (cell for row in (*methods, references(SIZES, **settings)) for cell in row))
 
 
 CELLS = tuple(cell for data, settings in DATA.items() for cell in _rows(data, settings))
@@ -37,4 +31,4 @@ CELLS = tuple(cell for data, settings in DATA.items() for cell in _rows(data, se
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return tuple(cell for d, settings in DATA.items() for cell in _named(d, own(method, SIZES, **settings)))
+    return tuple(cell for d, settings in DATA.items() for cell in named(d, own(method, SIZES, **settings)))

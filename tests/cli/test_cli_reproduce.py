@@ -1,0 +1,84 @@
+"""`unmix reproduce` and `unmix report` of a folder."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from unmix.cli import main
+
+FAKES = str(Path(__file__).parent.parent / "experiments")
+
+
+@pytest.fixture(autouse=True)
+def fakes(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(FAKES)
+    monkeypatch.chdir(tmp_path)
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as leave:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return leave.value.code or 0, out, err
+
+
+def test_the_list_names_every_table(capsys):
+    from unmix.experiments import EXPERIMENTS
+
+    code, out, _ = run(capsys, "reproduce", "--list", "--json")
+    listed = json.loads(out)["experiments"]
+    assert code == 0 and [entry["name"] for entry in listed] == list(EXPERIMENTS)
+    assert all(entry["cells"] > 3 and entry["title"] for entry in listed)
+
+
+def test_a_dry_run_writes_nothing(capsys, tmp_path):
+    code, out, _ = run(capsys, "reproduce", "fake_table", "--seeds", 2, "--dry-run", "--json")
+    plan = json.loads(out)
+    assert (code, plan["to_run"], plan["seconds"]) == (0, 12, None) and not list(tmp_path.iterdir())
+    _, out, _ = run(capsys, "reproduce", "fake_table", "--seeds", 1, "--dry-run")
+    assert "6 runs to do, 0 stored; nothing like it was timed before." in out
+
+
+def test_results_estimates_and_a_page(capsys, tmp_path, monkeypatch):
+    from unmix.experiments import Store, load_experiment, tasks_of
+    from unmix.experiments._work import perform
+
+    store = Store("results")
+    for task in tasks_of(load_experiment("fake_table"), seeds=1):
+        store.write(perform(task) | {"seconds": 60.0})
+    _, out, _ = run(capsys, "reproduce", "fake_table", "--seeds", 3, "--dry-run")
+    assert "12 runs to do, 6 stored; about 6 min 0 s with 2 workers (12 of 12 timed before)." in out
+    code, out, _ = run(capsys, "report", "results", "--json")
+    told = json.loads(out)
+    assert code == 0 and Path(told["out"]).stat().st_size == told["bytes"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["reproduce"], "`NAME` must be a table"),
+        (["reproduce", "no.such"], "--list"),
+        (["reproduce", "fake_table", "--method", "nonsense"], "package:Estimator"),
+        (["reproduce", "fake_table", "--method", "no_such_module:X"], "can be imported"),
+        (["reproduce", "fake_table", "--method", "json:JSONDecoder"], "fit and transform"),
+        (["reproduce", "fake_table", "--budget", "huge"], "budget"),
+        (["reproduce", "fake_table", "--seeds", "0"], "seeds"),
+        (["reproduce", "ddl.table6", "--method", "sklearn.decomposition:PCA"], "must fit a table"),
+        (["report", "."], "must hold results"),
+        (["report", "model"], "--out"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(capsys, tmp_path, arguments, words):
+    code, out, err = run(capsys, *arguments)
+    assert code == 2 and out == "" and words in err
+    assert err.startswith("unmix: error:") and err.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+def test_the_command_stored_names_no_place(monkeypatch):
+    from unmix.cli._reproduce import _command
+
+    line = "unmix reproduce all --out /home/me/r --dask=tcp://host:1 --seeds 2 --workers 4 --force --json"
+    monkeypatch.setattr(sys, "argv", line.split())
+    assert _command() == ["reproduce", "all", "--seeds", "2"]

@@ -1,0 +1,140 @@
+"""The tables themselves: complete, honest about their sources, and able to run."""
+
+import gzip
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from unmix.experiments import EXPERIMENTS, RAW, ROTATION, load_experiment, tasks_of
+from unmix.experiments._work import perform
+from unmix.experiments.nearid._images import digits, read_idx
+from unmix.experiments.pdgmm._paper import PAPER
+from unmix.metrics import rotation_floor
+
+TABLES = {name: load_experiment(name) for name in EXPERIMENTS}
+every_table = pytest.mark.parametrize("name", EXPERIMENTS)
+
+
+def smoke(name, such_that):
+    """Run the first cell of a table that meets a condition, at the smallest budget."""
+    tasks = tasks_of(TABLES[name], seeds=1, budget="smoke")
+    record = perform(next(task for task in tasks if such_that(task.cells[0])))
+    assert record["error"] is None, record["error"]
+    return record["values"]
+
+
+@every_table
+def test_every_table_says_what_it_is_and_where_numbers_are_from(name):
+    table = TABLES[name]
+    assert "arXiv:26" in table.__doc__ and len(table.__doc__.split("\n")[0]) < 110
+    for cell in table.CELLS:
+        assert (cell.paper is None) or "arXiv:" in cell.source, cell
+        assert cell.spread is None or cell.paper is not None
+        json.dumps(dict(cell.settings))
+
+
+@every_table
+def test_no_two_cells_of_a_table_stand_at_the_same_place(name):
+    places = [(cell.row, cell.column, cell.value) for cell in TABLES[name].CELLS]
+    assert len(set(places)) == len(places)
+
+
+@every_table
+def test_what_learned_nothing_stands_beside_the_methods(name):
+    rows = {cell.row for cell in TABLES[name].CELLS}
+    assert ROTATION in rows
+    assert RAW in rows or name == "nearid.figure2", "a pair of autoencoders is compared with itself"
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in EXPERIMENTS if n.startswith("pdgmm") and n not in ("pdgmm.d5", "pdgmm.d8")]
+)
+def test_every_score_has_a_reference_in_its_own_column(name):
+    places = {(cell.row, cell.column, cell.value) for cell in TABLES[name].CELLS}
+    for cell in TABLES[name].CELLS:
+        score = cell.value.partition(" of ")[0]
+        assert score == "seconds" or (ROTATION, cell.column, score) in places, cell
+
+
+@pytest.mark.parametrize("name", [n for n in EXPERIMENTS if hasattr(TABLES[n], "with_method")])
+def test_a_method_of_ones_own_gets_a_row(name):
+    made = TABLES[name].with_method("sklearn.decomposition:FastICA")
+    assert {cell.row for cell in made} == {"FastICA"}
+    assert {cell.column for cell in made} <= {cell.column for cell in TABLES[name].CELLS}
+
+
+def test_published_numbers_are_those_of_the_paper():
+    """A sample of each column, against slips of the pen."""
+    assert PAPER["base"]["mcc"] == (0.97, 0.01) and PAPER["theta = 30"]["shd"] == (20.8, 1.64)
+    assert PAPER["1 active"]["r2 first"] == (0.75, 0.03) and PAPER["k = 3"]["oracle"] == (0.95, 0.03)
+    assert "shd" not in PAPER["k = 0"] and "d7" not in PAPER["delta = 1"] and len(PAPER) == 17
+    found = {
+        (cell.row, cell.column): (cell.paper, cell.spread)
+        for name in ("ddl.table4", "ddl.table6")
+        for cell in TABLES[name].CELLS
+    }
+    assert found["OroJAR", "n = 5"] == (0.5119, 0.1482) and found["weight 0.01", "n = 4"] == (0.8032, 0.0327)
+    assert found[RAW, "n = 3"] == (None, None)
+
+
+def test_the_floor_of_the_first_table_is_that_of_the_metric():
+    found = smoke("ddl.table4", lambda cell: cell.row == ROTATION and cell.column == "n = 5")
+    z = np.random.default_rng(0).normal(size=(300, 5))
+    assert found["mcc"] == pytest.approx(rotation_floor(z, random_state=0), abs=0.12)
+
+
+def test_a_cell_of_each_paper_runs_and_raw_x_is_what_it_says():
+    published = smoke("ddl.table4", lambda cell: cell.row == "L1, as published")
+    raw = smoke("ddl.table4", lambda cell: cell.row == RAW)
+    assert 0 < published["mcc"] < 1 and raw["mcc"] == pytest.approx(0.905, abs=0.02)
+    second = smoke("pdgmm.table1", lambda cell: cell.row.startswith("second") and cell.column == "n = 5")
+    assert second["mcc"] > 0.7 and second["r2"] > 0.8
+    assert smoke("pdgmm.table1", lambda cell: cell.row == ROTATION)["r2"] == pytest.approx(1)
+    pair = smoke("nearid.figure2", lambda cell: cell.column == "leak 1")
+    assert pair["K, mean"] == pytest.approx(1, abs=1e-4), "linear orthogonal layers are an isometry"
+
+
+def test_the_same_seed_gives_the_same_bits():
+    runs = [smoke("pdgmm.e2", lambda cell: cell.row == "both stages") for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_regions_of_figure_4_are_those_of_definition_5():
+    from unmix.experiments.ddl.figure4 import _regions
+    from unmix.structure import Structure
+
+    # x0 sees z0 and z1, x1 sees z1 and z2: the only groups with three regions, but for their order
+    pairs = _regions(Structure([[1, 1, 0], [0, 1, 1], [1, 1, 1]]))
+    assert {tuple(map(tuple, pair)) for pair in pairs[:2]} == {((1,), (0, 2)), ((0, 2), (1,))}
+    assert {tuple(map(tuple, pair)) for pair in pairs[2:]} == {((0,), (2,)), ((2,), (0,))}
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_digits_come_from_the_public_files_where_a_folder_is_given(tmp_path, compressed):
+    images = np.random.default_rng(0).integers(0, 256, (7, 4, 4), dtype=np.uint8)
+    content = struct.pack(">HBB3I", 0, 8, 3, *images.shape) + images.tobytes()
+    path = tmp_path / ("train-images-idx3-ubyte" + ".gz" * compressed)
+    path.write_bytes(gzip.compress(content) if compressed else content)
+    assert np.array_equal(read_idx(path), images)
+    found = digits(str(tmp_path), 5, seed=0)
+    assert found.shape == (5, 16) and {tuple(row) for row in found} <= {
+        tuple(i.ravel() / 255) for i in images
+    }
+    path.unlink()
+    with pytest.raises(ValueError, match="train-images"):
+        digits(str(tmp_path), 5, seed=0)
+
+
+def test_results_know_the_content_of_a_folder_and_not_its_place(tmp_path):
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "images").write_bytes(b"12345")
+    one, two, none = (
+        tasks_of(TABLES["nearid.figure2"], seeds=1, budget="smoke", data=data)[0]
+        for data in (tmp_path / "a", tmp_path / "b", None)
+    )
+    assert one.key == two.key != none.key
+    assert str(tmp_path) not in json.dumps(one.identity)
+    assert tasks_of(TABLES["ddl.table4"], seeds=1, data=tmp_path)[0].data is None, "tables that take none"
