@@ -139,7 +139,7 @@ class LabelledSparseAutoencoder(LatentEstimator):
         masks = None if self.masks is None else torch.tensor(np.asarray(self.masks), dtype=torch.bool)
         return LabelledObjective(encoder, self.decoder(n, n_features), n, len(self.classes_), masks)
 
-    def _train(self, x: Tensor, schedule: Schedule) -> Trained:
+    def _train(self, x: Tensor, schedule: Schedule, **beside: Any) -> Trained:
         groups = self._groups.to(x.device)
         members = build(self._networks, self.n_restarts, x, schedule.seed)
         histories = [self._descend(k, member, x, groups, schedule) for k, member in enumerate(members)]

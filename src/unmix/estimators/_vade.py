@@ -118,7 +118,7 @@ class VaDE(LatentEstimator):
         prior = MixtureOfGaussians(5 * n if self.n_classes is None else self.n_classes, n)
         return VaDEObjective(self.encoder(n_features, 2 * n), decoder, prior)
 
-    def _train(self, x: Tensor, schedule: Schedule) -> Trained:
+    def _train(self, x: Tensor, schedule: Schedule, **beside: Any) -> Trained:
         members = build(self._networks, self.n_restarts, x, schedule.seed)
         trained = train_restarts(members, {"kl": self.beta}, x, schedule)
         self._describe(trained.objective)

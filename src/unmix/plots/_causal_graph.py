@@ -44,9 +44,10 @@ def causal_graph(adjacency: Any, ax: Axes | None = None, *, names: Sequence[str]
     for i, j in np.argwhere(edges):
         if not edges[j, i] or i < j:
             ax.add_patch(_edge(places, int(i), int(j), directed=not edges[j, i]))
-    ax.scatter(*places.T, s=(2 * _RADIUS) ** 2 * 0.8, facecolor="none", edgecolor=BLUE, linewidth=1.4)
-    for place, name in zip(places, labels(names, n, "z", "names"), strict=True):
-        ax.text(*place, name, ha="center", va="center")
+    across, up = places.T
+    ax.scatter(across, up, s=3.2 * _RADIUS**2, facecolor="none", edgecolor=BLUE, linewidth=1.4)
+    for i, name in enumerate(labels(names, n, "z", "names")):
+        ax.text(across[i], up[i], name, ha="center", va="center")
     ax.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), aspect="equal")
     ax.set_axis_off()
     return ax

@@ -98,7 +98,7 @@ def components(model: Any, ax: Axes | None = None) -> Axes:
         ax.bar(rank, share, bottom=height[rank], color=CYCLE[0], alpha=alpha, width=0.8)
         height[rank] += share
         drawn[rank] += 1
-    for rank in np.flatnonzero(drawn):
+    for rank in np.flatnonzero(drawn).tolist():
         ax.text(rank, height[rank], str(drawn[rank]), ha="center", va="bottom", fontsize="small")
     ax.set(xlabel="rank: number of active latents", ylabel="share of samples", ylim=(0, 1.12 * height.max()))
     ax.set_xticks(range(max(0, int(ranks.min()) - 1), min(masks.shape[1], int(ranks.max()) + 1) + 1))
