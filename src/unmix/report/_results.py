@@ -143,13 +143,17 @@ def _number(mean: float | None, spread: float | None) -> str:
 
 
 def _figures(table: Table, anchor: str) -> list[Markup]:
-    """Draw each score over the columns, one line for each row, the paper's dashed."""
-    scores = list(dict.fromkeys(line.value for line in table.lines))
-    return [_figure(table, score, f"{anchor}-{k}") for k, score in enumerate(scores)]
+    """Draw each score over the columns, one line for each row, the paper's dashed; other data apart."""
+    panels: dict[tuple[str, str], list[Line]] = {}
+    for line in table.lines:
+        panels.setdefault((line.value.partition(" of ")[0], line.column.partition(", ")[2]), []).append(line)
+    return [
+        _figure(lines, score, data, f"{anchor}-{k}")
+        for k, ((score, data), lines) in enumerate(panels.items())
+    ]
 
 
-def _figure(table: Table, score: str, name: str) -> Markup:
-    lines = [line for line in table.lines if line.value == score]
+def _figure(lines: list[Line], score: str, data: str, name: str) -> Markup:
     columns = list(dict.fromkeys(line.column for line in lines))
     rows = list(dict.fromkeys(line.row for line in lines))
 
@@ -164,12 +168,13 @@ def _figure(table: Table, score: str, name: str) -> Markup:
             style["linestyle"] = "--"
             if any(line.paper is not None for line in own):
                 _curve(ax, columns, own, "paper", label=f"{row}, paper", marker="x", **style)
-        ax.set_xticks(range(len(columns)), columns, rotation=40 if max(map(len, columns)) > 6 else 0)
+        ax.set_xticks(range(len(columns)), [column.partition(", ")[0] for column in columns])
+        ax.set_title(data)
         ax.set_ylabel(_score(score))
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
-    return svg(draw, name=name, label=f"{table.title}: {score}", width=7.0, height=2.9)
+    return svg(draw, name=name, label=f"{score} {data}".strip(), width=7.0, height=2.9)
 
 
 def _curve(ax: Axes, columns: list[str], lines: list[Line], which: str, **style: Any) -> None:

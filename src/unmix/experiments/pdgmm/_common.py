@@ -13,7 +13,7 @@ import numpy as np
 
 from unmix.data import LatentDataset, LinearSCM, degenerate_mixture
 from unmix.estimators import PDGMM, LabelledSparseAutoencoder, SparseBasis, VaDE
-from unmix.metrics import mcc, r2
+from unmix.metrics import mcc, r2, rotation_floor
 
 from .._cell import Cell
 from .._methods import make_method
@@ -105,6 +105,20 @@ def vade_codes(code: np.ndarray, fresh: np.ndarray, seed: int, budget: str) -> n
     """Fit VaDE to the code of a first stage, as published, and return its codes of fresh samples."""
     model = VaDE(code.shape[1], random_state=seed, **VADE_SIZES[budget]).fit(code)
     return np.asarray(model.transform(fresh), dtype=float)
+
+
+def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
+    """Fit and score on fresh samples."""
+    data, fresh = draw(cell, seed, budget)
+    return judge(cell, fresh, seed, model_of(cell, data, seed, budget))
+
+
+def judge(cell: Cell, fresh: LatentDataset, seed: int, model: Any) -> dict[str, Any]:
+    """Score a model, or a reference; its floor of MCC is the mean over many rotations."""
+    found = scores(fresh.z, codes(cell, fresh, seed, model))
+    if cell.settings["method"] == ROTATION:
+        found["mcc"] = rotation_floor(fresh.z, random_state=seed)
+    return found
 
 
 def scores(z: np.ndarray, z_hat: np.ndarray) -> dict[str, float]:

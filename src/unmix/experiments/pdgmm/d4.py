@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._cell import Cell
-from ._common import BOTH, SECOND, codes, draw, model_of, references, scores, settings
+from ._common import BOTH, SECOND, draw, judge, model_of, references, settings
 
 SOURCE = "arXiv:2604.13218, appendix D.4: epochs times seconds of an epoch"
 # latents: thousands of epochs, seconds of a thousand
@@ -37,4 +37,4 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     start = time.perf_counter()
     model = model_of(cell, data, seed, budget)
     seconds = time.perf_counter() - start
-    return scores(fresh.z, codes(cell, fresh, seed, model)) | {"seconds": seconds}
+    return judge(cell, fresh, seed, model) | {"seconds": seconds}

@@ -8,7 +8,7 @@ constraint has no counterpart: the weight of our likelihood is varied instead, w
 from typing import Any
 
 from .._cell import Cell
-from ._common import BOTH, codes, draw, model_of, references, scores, settings
+from ._common import BOTH, draw, judge, model_of, references, settings
 
 SOURCE = "arXiv:2604.13218, appendix D.5, learning rate of the second stage"
 RATES = {1e-2: (0.25, 0.03), 1e-3: (0.53, 0.08), 1e-4: (0.97, 0.01), 1e-5: (0.92, 0.02)}
@@ -35,4 +35,4 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     """Fit with one setting changed."""
     data, fresh = draw(cell, seed, budget)
     changes = {name: cell.settings[name] for name in ("lr", "weight") if name in cell.settings}
-    return scores(fresh.z, codes(cell, fresh, seed, model_of(cell, data, seed, budget, **changes)))
+    return judge(cell, fresh, seed, model_of(cell, data, seed, budget, **changes))

@@ -5,11 +5,11 @@ stage leaves the code where it is, so that its row is the white code of the firs
 the component of every sample (Xu et al. 2024, arXiv:2403.08335).
 """
 
-from typing import Any
-
 from .._cell import Cell
-from ._common import BOTH, FIRST, ORACLE, SETTINGS, codes, draw, model_of, references, scores, settings
+from ._common import BOTH, FIRST, ORACLE, SETTINGS, references, run, settings
 from ._paper import published
+
+__all__ = ["CELLS", "run"]
 
 WITHOUT = "without sparsity"
 
@@ -25,9 +25,3 @@ CELLS = (
     ),
     *references(SETTINGS.items(), "mcc"),
 )
-
-
-def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
-    """Fit and score on fresh samples."""
-    data, fresh = draw(cell, seed, budget)
-    return scores(fresh.z, codes(cell, fresh, seed, model_of(cell, data, seed, budget)))

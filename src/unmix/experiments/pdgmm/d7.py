@@ -7,7 +7,19 @@ the measure of affine recovery, which is R² and is what is taken here.
 from typing import Any
 
 from .._cell import Cell
-from ._common import BOTH, FIRST, SETTINGS, codes, draw, model_of, references, scores, settings, vade_codes
+from ._common import (
+    BOTH,
+    FIRST,
+    SETTINGS,
+    codes,
+    draw,
+    judge,
+    model_of,
+    references,
+    scores,
+    settings,
+    vade_codes,
+)
 from ._paper import PAPER, published
 
 WORLDS = {name: world | {"components": "full"} for name, world in SETTINGS.items() if "d7" in PAPER[name]}
@@ -29,6 +41,6 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     model = model_of(cell, data, seed, budget)
     code = codes(cell, fresh, seed, model)
     if cell.settings["method"] != FIRST:
-        return scores(fresh.z, code)
+        return judge(cell, fresh, seed, model)
     vade = vade_codes(codes(cell, data, seed, model), code, seed, budget)
     return scores(fresh.z, code) | {"r2 of VaDE": scores(fresh.z, vade)["r2"]}

@@ -7,7 +7,7 @@ Standard deviations are not known to us.
 from typing import Any
 
 from .._cell import Cell
-from ._common import BOTH, codes, draw, model_of, references, scores, settings
+from ._common import BOTH, draw, judge, model_of, references, settings
 
 SOURCE = "arXiv:2604.13218, appendix D.8"
 PAPER = {12: (0.91, 0.96), 14: (0.89, 0.96), 16: (0.88, 0.93), 18: (0.88, 0.96), 20: (0.83, 0.96)}
@@ -33,4 +33,4 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     """Fit with codes in excess; those that never vary take no part in R²."""
     data, fresh = draw(cell, seed, budget)
     asked = {name: cell.settings[name] for name in ("n_components",) if name in cell.settings}
-    return scores(fresh.z, codes(cell, fresh, seed, model_of(cell, data, seed, budget, **asked)))
+    return judge(cell, fresh, seed, model_of(cell, data, seed, budget, **asked))

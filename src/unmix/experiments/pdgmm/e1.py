@@ -3,10 +3,10 @@
 Xu, Lachapelle and Magliacane (2026), arXiv:2604.13218, appendix E.1. MCC of both stages.
 """
 
-from typing import Any
-
 from .._cell import Cell
-from ._common import BOTH, SECOND, SETTINGS, codes, draw, model_of, references, scores, settings
+from ._common import BOTH, SECOND, SETTINGS, references, run, settings
+
+__all__ = ["CELLS", "run", "with_method"]
 
 SOURCE = "arXiv:2604.13218, appendix E.1"
 KINDS = {
@@ -48,9 +48,3 @@ def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
     row = method.partition(":")[2]
     return tuple(Cell(row, c, settings=settings(method, world)) for c, (world, _) in WORLDS.items())
-
-
-def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
-    """Fit and score on fresh samples."""
-    data, fresh = draw(cell, seed, budget)
-    return scores(fresh.z, codes(cell, fresh, seed, model_of(cell, data, seed, budget)))

@@ -5,10 +5,10 @@ independent and inactive at their exact mean, so that Assumption 3.4 fails. Stan
 known to us.
 """
 
-from typing import Any
-
 from .._cell import Cell
-from ._common import BOTH, SECOND, codes, draw, model_of, references, scores, settings
+from ._common import BOTH, SECOND, references, run, settings
+
+__all__ = ["CELLS", "run"]
 
 SOURCE = "arXiv:2604.13218, appendix E.2"
 PAPER = {2: (0.87, 0.92), 5: (0.70, 0.63), 10: (0.64, 0.47)}
@@ -23,9 +23,3 @@ CELLS = (
     *(Cell(SECOND, f"n = {n}", settings=settings(SECOND, world)) for n, world in WORLDS.items()),
     *references(((f"n = {n}", world) for n, world in WORLDS.items()), "r2", "mcc"),
 )
-
-
-def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
-    """Fit and score on fresh samples."""
-    data, fresh = draw(cell, seed, budget)
-    return scores(fresh.z, codes(cell, fresh, seed, model_of(cell, data, seed, budget)))

@@ -4,10 +4,10 @@ Xu, Lachapelle and Magliacane (2026), arXiv:2604.13218, appendix E.3. What the f
 readable in our copy; the degree k of the causal graph is taken. Standard deviations are not known to us.
 """
 
-from typing import Any
-
 from .._cell import Cell
-from ._common import BOTH, codes, draw, model_of, references, scores, settings
+from ._common import BOTH, references, run, settings
+
+__all__ = ["CELLS", "run"]
 
 SOURCE = "arXiv:2604.13218, appendix E.3, columns 0 to 3"
 PAPER = (0.83, 0.82, 0.84, 0.85)
@@ -21,9 +21,3 @@ CELLS = (
     *(Cell(BOTH, column, settings=settings(BOTH, world)) for column, world in WORLDS.items()),
     *references(WORLDS.items(), "r2", "mcc"),
 )
-
-
-def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
-    """Fit and score on fresh samples."""
-    data, fresh = draw(cell, seed, budget)
-    return scores(fresh.z, codes(cell, fresh, seed, model_of(cell, data, seed, budget)))

@@ -26,8 +26,8 @@ from ._common import (
     codes,
     draw,
     independent,
+    judge,
     model_of,
-    scores,
     settings,
     unmasked,
     vade_codes,
@@ -76,7 +76,7 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     model = model_of(cell, data, seed, budget)
     code = codes(cell, fresh, seed, model)
     unrotated = np.asarray(fresh.unrotated)
-    found = scores(fresh.z, code) | {"mcc of unrotated": mcc(unrotated, code)}
+    found = judge(cell, fresh, seed, model) | {"mcc of unrotated": mcc(unrotated, code)}
     method = cell.settings["method"]
     if method == FIRST:
         vade = vade_codes(codes(cell, data, seed, model), code, seed, budget)

@@ -24,7 +24,8 @@ function filter() {
     const about = section.dataset.about.toLowerCase();
     let shown = 0;
     for (const row of section.querySelectorAll("tbody tr")) {
-      const line = about + " " + row.textContent.toLowerCase();
+      const cells = [row.cells[0].firstChild, row.cells[1], row.cells[2]];  // remarks and numbers would match too much
+      const line = [about, ...cells.map(cell => cell.textContent)].join(" ").toLowerCase();
       const fits = words.every(word => line.includes(word)) &&
         (verdict.value === "" || row.dataset.verdict === verdict.value);
       row.hidden = !fits;
