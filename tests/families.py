@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 from torch import nn
 
-from unmix.data import degenerate_mixture, sparse_mixing
+from unmix.data import degenerate_mixture, multi_domain, sparse_mixing
 from unmix.estimators import (
     PDGMM,
     Autoencoder,
@@ -154,6 +154,10 @@ GENERATORS = (
     partial(sparse_mixing, n_latents=3, mixing="linear", latents="laplace"),
     partial(sparse_mixing, n_latents=3, latents="dependent", noise=0.1),
     partial(sparse_mixing, structure=Structure([[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 1]])),
+    multi_domain,
+    partial(multi_domain, graph="B", n_domains=5, changes="variances", latents="laplace"),
+    partial(multi_domain, graph="C", profile="square", n_domains=3, latents="logistic", mixing="tanh"),
+    partial(multi_domain, graph="D", profile="dominant", changes="means", noise=0.1),
 )
 
 # the same, for latents that are mixtures: neither centred nor scaled, with labels, masks and a world

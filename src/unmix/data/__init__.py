@@ -6,17 +6,28 @@ never import this room: a method that can't see ground truth can't leak it.
 
 from ._dataset import LatentDataset
 from ._degenerate_mixture import DegenerateMixture, degenerate_mixture
+from ._domain_sources import DomainSources
+from ._dominant_mixing import DominantMixing
 from ._gaussian_scm import LinearSCM
 from ._layered_mixing import LayeredMixing
 from ._mixing import SparseMixing
+from ._multi_domain import DomainWorld, multi_domain
+from ._slot_mixing import SlotMixing
+from ._slots import slots
 from ._sparse_mixing import sparse_mixing
 
 __all__ = [
     "DegenerateMixture",
+    "DomainSources",
+    "DomainWorld",
+    "DominantMixing",
     "LatentDataset",
     "LayeredMixing",
     "LinearSCM",
+    "SlotMixing",
     "SparseMixing",
     "degenerate_mixture",
+    "multi_domain",
+    "slots",
     "sparse_mixing",
 ]

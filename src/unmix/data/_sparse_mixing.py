@@ -103,8 +103,13 @@ def sparse_mixing(
     """
     _check(n_samples, n_latents, n_observed, structure, profile, noise, latents, mixing, nonlinearity)
     rng = np.random.default_rng(random_state)
-    z, g = _latents_and_mixing(
-        rng, n_samples, _structures(n_latents, n_observed, structure, profile), latents, mixing, nonlinearity
+    z, g = latents_and_mixing(
+        rng,
+        n_samples,
+        _structures(n_latents, n_observed, structure, profile),
+        LATENTS[latents],
+        mixing,
+        nonlinearity,
     )
     clean = g(z)
     x = clean + noise * clean.std(0) * rng.normal(size=clean.shape)
@@ -125,21 +130,22 @@ def _structures(
     return lambda rng: diverse(x, n_latents, random_state=rng)
 
 
-def _latents_and_mixing(
+def latents_and_mixing(
     rng: np.random.Generator,
     n_samples: int,
     structures: Callable[[np.random.Generator], Structure],
-    latents: str,
+    latents: Callable[[tuple[int, int], np.random.Generator], np.ndarray],
     mixing: str,
     nonlinearity: float,
 ) -> tuple[np.ndarray, SparseMixing]:
+    """Draw latents and a mixing that keeps its promises on them."""
     strength = 0.0 if mixing == "linear" else nonlinearity
     activation = "leaky" if mixing == "linear" else mixing
     for _ in range(_DRAWS):
         structure = structures(rng)
         g = SparseMixing.draw(structure, nonlinearity=strength, activation=activation, rng=rng)
-        z = LATENTS[latents]((n_samples, structure.n_latents), rng)
-        probe = LATENTS[latents]((_CHECKED, structure.n_latents), rng)
+        z = latents((n_samples, structure.n_latents), rng)
+        probe = latents((_CHECKED, structure.n_latents), rng)
         probe[: min(n_samples, _CHECKED // 2)] = z[: _CHECKED // 2]
         for _ in range(_FLATTENINGS):
             too_bent = _too_bent(g, probe)
@@ -182,9 +188,6 @@ def _check(
     mixing: str,
     nonlinearity: float,
 ) -> None:
-    for name, value, least in (("n_samples", n_samples, 2), ("n_latents", n_latents, 1)):
-        if not isinstance(value, int | np.integer) or value < least:
-            raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
     for name, choice, choices in (
         ("profile", profile, PROFILES),
         ("latents", latents, tuple(LATENTS)),
@@ -192,6 +195,21 @@ def _check(
     ):
         if choice not in choices:
             raise ValueError(f"`{name}` must be one of {choices}, got {choice!r}. Choose one of these.")
+    check_sizes(n_samples, n_latents, n_observed, structure, noise, nonlinearity)
+
+
+def check_sizes(
+    n_samples: int,
+    n_latents: int,
+    n_observed: int | None,
+    structure: Structure | None,
+    noise: float,
+    nonlinearity: float,
+) -> None:
+    """Check what all mixings along a structure ask for."""
+    for name, value, least in (("n_samples", n_samples, 2), ("n_latents", n_latents, 1)):
+        if not isinstance(value, int | np.integer) or value < least:
+            raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
     for name, amount in (("noise", noise), ("nonlinearity", nonlinearity)):
         if not np.isfinite(amount) or amount < 0:
             raise ValueError(f"`{name}` must be a finite number of at least 0, got {amount!r}.")
