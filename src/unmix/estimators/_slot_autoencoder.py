@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -21,7 +20,7 @@ from ._linear_starts import has_linear_coordinates, principal, start_linear
 from ._objective import Objective, Penalty
 from ._restarts import Schedule, Trained, train_restarts
 from ._slot_objective import AdditiveDecoder, SlotObjective
-from ._slot_starts import find_slots, rebase_slots, start_additive
+from ._slot_starts import find_slots, rebase_slots, start_additive, turn_slots
 
 WEIGHT_SCALE = 0.1
 _WARM_UP = 0.2  # share of the epochs in which nothing but reconstruction is trained
@@ -56,7 +55,7 @@ class SlotAutoencoder(LatentEstimator):
         interact (Type H_2).
     search : bool
         Whether to search for sparse slots. Without it, or with networks other than `unmix.nn.residual_mlp`,
-        restarts begin at random.
+        training goes on from the reconstruction, whose code is turned at random for each restart.
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories.
     n_restarts : int
@@ -167,9 +166,7 @@ class SlotAutoencoder(LatentEstimator):
         warm_up = max(1, round(_WARM_UP * schedule.max_iter))
         plain = self._warmed_up(x, replace(schedule, max_iter=warm_up, checkpoint=_folder(schedule, "warm-up")))
         informed = self.search and has_linear_coordinates(plain)
-        n = self.n_components
-        partition = find_slots(plain, x, search=informed) if self.slots is None else listed(self.slots, n)
-        self.slot_of_ = np.array([k for j in range(n) for k, slot in enumerate(partition) if j in slot])
+        self.slot_of_ = self._slot_numbers(plain, x, generator, informed)
         improve = partial(rebase_slots, partition=self.partition_) if informed else None
         members = self._started(plain, x, generator, improve, schedule.seed)
         return train_restarts(
@@ -188,22 +185,33 @@ class SlotAutoencoder(LatentEstimator):
             start_linear(member, principal(x, n), torch.eye(n).to(x))
         return train_restarts([member], {"scale": WEIGHT_SCALE}, x, schedule).objective
 
+    def _slot_numbers(
+        self, plain: Objective, x: Tensor, generator: torch.Generator, search: bool
+    ) -> np.ndarray:
+        n = self.n_components
+        if self.slots is not None:
+            partition = listed(self.slots, n)
+        else:
+            partition = find_slots(plain, x, generator, search=search)
+        return np.array([k for j in range(n) for k, slot in enumerate(partition) if j in slot])
+
     def _started(
         self, plain: Objective, x: Tensor, generator: torch.Generator, improve: Any, seed: int
     ) -> list[Objective]:
-        """Return members at the sparsest slots of the warm decoder, or at random."""
+        """Return members at the sparsest slots of the warm decoder, or at random turns of its code."""
         members = build(self._networks, self.n_restarts, x, seed)
-        if improve is None:
-            return members
         ensemble = Ensemble([plain] * self.n_restarts, {})
-        improve(ensemble, x, generator)
+        if improve is not None:
+            improve(ensemble, x, generator)
+        elif has_linear_coordinates(plain):
+            turn_slots(ensemble, generator)
         for number, member in enumerate(members):
             start = ensemble.extract(number)
-            member.encoder = deepcopy(start.encoder)
+            member.encoder = start.encoder
             if isinstance(member.decoder, AdditiveDecoder):
                 start_additive(member.decoder, start, x)
             else:
-                member.decoder = deepcopy(start.decoder)
+                member.decoder = start.decoder
         return members
 
 

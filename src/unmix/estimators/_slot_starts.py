@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from unmix.nn import ResidualMLP, jacobian
 
 from ._ensemble import Ensemble
-from ._linear_starts import _change_coordinates
+from ._linear_starts import change_coordinates
 from ._objective import Objective
 from ._slot_graph import slots_of
 from ._slot_objective import AdditiveDecoder
@@ -20,15 +20,17 @@ from ._slot_search import influences, sparsest_slots
 _POINTS = 300  # at which Jacobians are taken
 
 
-def find_slots(objective: Objective, x: Float[Tensor, "n x"], *, search: bool) -> list[list[int]]:
+def find_slots(
+    objective: Objective, x: Float[Tensor, "n x"], generator: torch.Generator, *, search: bool
+) -> list[list[int]]:
     """Return slots of the decoder: of its latents, or where coordinates are free of its sparsest directions."""
-    G = influences(_jacobians(objective, x).double())
+    with torch.no_grad():
+        G, covariance = _moments(_jacobians(objective, x), objective.encode(x))
     if search:
-        generator = torch.Generator().manual_seed(0)
-        directions, _ = sparsest_slots(G, [1] * objective.n_components, generator)
-        G = directions.mT @ G @ directions
-    profiles = G.diagonal(dim1=1, dim2=2).mT.clamp_min(0).sqrt().cpu().numpy()
-    return slots_of(np.asarray(profiles))
+        basis = sparsest_slots(G, covariance, [1] * objective.n_components, generator)
+        back = torch.linalg.inv(basis)
+        G = back.mT @ G @ back
+    return slots_of(np.asarray(G.diagonal(dim1=1, dim2=2).mT.clamp_min(0).sqrt().cpu()))
 
 
 def _jacobians(objective: Objective, x: Tensor) -> Float[Tensor, "n x z"]:
@@ -36,41 +38,33 @@ def _jacobians(objective: Objective, x: Tensor) -> Float[Tensor, "n x z"]:
         return jacobian(objective.decoder, objective.encode(x[:_POINTS]))
 
 
+def _moments(
+    J: Float[Tensor, "m x z"], codes: Float[Tensor, "n z"]
+) -> tuple[Float[Tensor, "x z z"], Float[Tensor, "z z"]]:
+    """Return influences and the covariance of the code, in double precision."""
+    return influences(J.double()), torch.atleast_2d(torch.cov(codes.double().mT, correction=0))
+
+
 def rebase_slots(
     ensemble: Ensemble, x: Tensor, generator: torch.Generator, partition: Sequence[Sequence[int]]
 ) -> None:
     """Give every member the linear coordinates in which its own slots are sparsest; nothing else changes."""
-    codes = ensemble.each(Objective.encode, x).double()
-    J = ensemble.each(
-        lambda member, batch: jacobian(member.decoder, member.encode(batch)), x[:_POINTS]
-    ).double()
-    bases = [slot_basis(j, z, partition, generator) for j, z in zip(J, codes, strict=True)]
-    _change_coordinates(ensemble, torch.stack(bases).to(x), codes.shape[2])
+    codes = ensemble.each(Objective.encode, x)
+    J = ensemble.each(lambda member, batch: jacobian(member.decoder, member.encode(batch)), x[:_POINTS])
+    sizes, order = [len(slot) for slot in partition], [j for slot in partition for j in slot]
+    bases = codes.new_empty(len(J), len(order), len(order))
+    for number in range(len(J)):
+        found = sparsest_slots(*_moments(J[number], codes[number]), sizes, generator)
+        bases[number, order] = found.to(bases)
+    change_coordinates(ensemble, bases, len(order))
 
 
-def slot_basis(
-    J: Float[Tensor, "m x z"],
-    codes: Float[Tensor, "n z"],
-    partition: Sequence[Sequence[int]],
-    generator: torch.Generator,
-) -> Float[Tensor, "z z"]:
-    """Return B such that w = B z has the sparsest slots, each of them white."""
-    directions, order = sparsest_slots(influences(J), [len(slot) for slot in partition], generator)
-    by_size = sorted(range(len(partition)), key=lambda k: len(partition[k]))
-    inverse = torch.linalg.inv(directions)
-    basis = torch.empty_like(inverse)
-    blocks = sorted(zip(order, inverse.split(order), strict=True), key=lambda pair: pair[0])
-    for k, (_, rows) in zip(by_size, blocks, strict=True):
-        basis[list(partition[k])] = _whitened(rows, codes)
-    return basis
-
-
-def _whitened(rows: Tensor, codes: Tensor) -> Tensor:
-    slot = codes @ rows.mT
-    covariance = torch.atleast_2d(torch.cov(slot.mT, correction=0))
-    eye = torch.eye(len(rows)).to(rows)
-    root = torch.linalg.cholesky(covariance + 1e-9 * covariance.diagonal().mean() * eye)
-    return torch.linalg.solve_triangular(root, rows, upper=False)
+def turn_slots(ensemble: Ensemble, generator: torch.Generator) -> None:
+    """Turn the code of every member but the first at random."""
+    n = ensemble.member.n_components
+    turns = torch.linalg.qr(torch.randn(len(ensemble), n, n, generator=generator))[0]
+    turns[0] = torch.eye(n)
+    change_coordinates(ensemble, turns.to(next(iter(ensemble.parameters.values()))), n)
 
 
 @torch.no_grad()
