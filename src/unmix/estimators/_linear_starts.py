@@ -164,11 +164,11 @@ def rebase(ensemble: Ensemble, x: Tensor, generator: torch.Generator) -> None:
     few = x[: max(1, _ROWS // n_observed)]
     rows = ensemble.each(lambda member, batch: jacobian(member.decoder, member.encode(batch)), few)
     bases, _ = sparse_bases(rows.flatten(1, 2), covariance, generator)
-    change_coordinates(ensemble, bases[:, 0], n)
+    _change_coordinates(ensemble, bases[:, 0], n)
 
 
 @torch.no_grad()
-def change_coordinates(ensemble: Ensemble, basis: Float[Tensor, "e z z"], n: int) -> None:
+def _change_coordinates(ensemble: Ensemble, basis: Float[Tensor, "e z z"], n: int) -> None:
     """Multiply the codes of each member by a matrix, and undo it in the decoder."""
     last = len(ensemble.member.encoder.residual) - 1  # type: ignore[arg-type]
     p, inverse = ensemble.parameters, torch.linalg.inv(basis)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from unmix.nn import ResidualMLP, jacobian
 
 from ._ensemble import Ensemble
-from ._linear_starts import change_coordinates
+from ._linear_starts import _change_coordinates
 from ._objective import Objective
 from ._slot_graph import slots_of
 from ._slot_objective import AdditiveDecoder
@@ -56,7 +56,7 @@ def rebase_slots(
     for number in range(len(J)):
         found = sparsest_slots(*_moments(J[number], codes[number]), sizes, generator)
         bases[number, order] = found.to(bases)
-    change_coordinates(ensemble, bases, len(order))
+    _change_coordinates(ensemble, bases, len(order))
 
 
 def turn_slots(ensemble: Ensemble, generator: torch.Generator) -> None:
@@ -64,7 +64,7 @@ def turn_slots(ensemble: Ensemble, generator: torch.Generator) -> None:
     n = ensemble.member.n_components
     turns = torch.linalg.qr(torch.randn(len(ensemble), n, n, generator=generator))[0]
     turns[0] = torch.eye(n)
-    change_coordinates(ensemble, turns.to(next(iter(ensemble.parameters.values()))), n)
+    _change_coordinates(ensemble, turns.to(next(iter(ensemble.parameters.values()))), n)
 
 
 @torch.no_grad()
