@@ -77,15 +77,24 @@ def workers_of(pid):
     return [c for c in children if b"spawn_main" in Path(f"/proc/{c}/cmdline").read_bytes()]
 
 
-def test_a_sweep_killed_outright_goes_on_where_it_stopped_and_leaves_no_worker(tmp_path):
+def stopped_by(number, tmp_path, least):
+    """Start a sweep, stop it by a signal once so many results are stored, and wait for its workers to end."""
     process = start(tmp_path, "--seeds", "4", FAKE_PAUSE="0.1")
-    wait_for(lambda: len(stored(tmp_path)) >= 3)
+    wait_for(lambda: len(stored(tmp_path)) >= least)
     workers = workers_of(process.pid)
-    process.kill()
-    process.communicate()
-    kept = {path.name: path.read_text() for path in stored(tmp_path)}
-    assert 3 <= len(kept) < 24 and workers
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
     wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+    assert workers
+    return process.returncode, err
+
+
+def test_a_sweep_stopped_or_killed_outright_goes_on_where_it_was_and_leaves_no_worker(tmp_path):
+    code, err = stopped_by(signal.SIGINT, tmp_path, least=2)
+    assert code == 130 and "the same command goes on" in err and not (tmp_path / "results/.claims").exists()
+    code, _ = stopped_by(signal.SIGKILL, tmp_path, least=len(stored(tmp_path)) + 2)
+    kept = {path.name: path.read_text() for path in stored(tmp_path)}
+    assert code == -signal.SIGKILL and 4 <= len(kept) < 24
     code, out, err = run(tmp_path, "--seeds", "4", "--json")
     assert code == 0, err
     told = json.loads(out)

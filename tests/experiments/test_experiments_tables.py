@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from unmix.experiments import EXPERIMENTS, RAW, ROTATION, load_experiment, tasks_of
+from unmix.experiments import EXPERIMENTS, RAW, ROTATION, Store, load_experiment, sweep, tasks_of
 from unmix.experiments._work import perform
 from unmix.experiments.nearid._images import digits, read_idx
 from unmix.experiments.pdgmm._paper import PAPER
@@ -94,6 +94,13 @@ def test_a_cell_of_each_paper_runs_and_raw_x_is_what_it_says():
     assert smoke("pdgmm.table1", lambda cell: cell.row == ROTATION)["r2"] == pytest.approx(1)
     pair = smoke("nearid.figure2", lambda cell: cell.column == "leak 1")
     assert pair["K, mean"] == pytest.approx(1, abs=1e-4), "linear orthogonal layers are an isometry"
+
+
+@pytest.mark.slow
+@every_table
+def test_every_cell_runs_at_the_smallest_budget(name, tmp_path):
+    outcome = sweep(tasks_of(TABLES[name], seeds=1, budget="smoke"), Store(tmp_path), workers=2)
+    assert outcome.failures == [] and outcome.done > 3
 
 
 def test_the_same_seed_gives_the_same_bits():

@@ -89,7 +89,7 @@ def sweep(
     try:
         _run(wanted, store, pool, force, command, tell)
     finally:
-        pool.close()
+        pool.close(store)
         store.tidy()
     outcome.seconds = time.perf_counter() - start
     return outcome
@@ -150,11 +150,10 @@ class _Pool:
         self.executor.shutdown(wait=True, cancel_futures=True)
         self.executor = process_pool(self.workers)
 
-    def close(self) -> None:
-        for future in self.flying:
+    def close(self, store: Store) -> None:
+        for future, (task, claim) in self.flying.items():
             future.cancel()
-        for _, claim in self.flying.values():
-            claim.close()
+            store.release(task, claim)
         if self.own:
             self.executor.shutdown(wait=False, cancel_futures=True)
 

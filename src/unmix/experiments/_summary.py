@@ -104,7 +104,7 @@ def summarise(records: Iterable[dict[str, Any]]) -> tuple[Table, ...]:
 
 
 def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Keep the newest result of each setting and seed; a failure never hides a success of the same code."""
+    """Keep the newest result of each setting and seed."""
     kept: dict[tuple[str, int], dict[str, Any]] = {}
     for record in sorted(records, key=lambda r: (r.get("finished", ""), r["code"])):
         kept[str(sorted(record["settings"].items())), record["seed"]] = record
