@@ -25,8 +25,10 @@ _ROOMS = (
 _FROM_ESTIMATORS = (
     "Autoencoder",
     "BetaVAE",
+    "CGVAE",
     "DiverseDictionaryLearning",
     "FastICA",
+    "IVAE",
     "LabelledSparseAutoencoder",
     "PDGMM",
     "SparseBasis",

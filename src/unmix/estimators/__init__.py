@@ -8,9 +8,11 @@ from ._autoencoder import Autoencoder
 from ._base import LatentEstimator
 from ._beta_vae import BetaVAE
 from ._causal import causal_graph
+from ._cg_vae import CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning
 from ._fast_ica import FastICA
 from ._labelled import LabelledSparseAutoencoder
+from ._ivae import IVAE
 from ._pdgmm import PDGMM
 from ._sparse_basis import SparseBasis
 from ._storage import load
@@ -19,8 +21,10 @@ from ._vade import VaDE
 __all__ = [
     "Autoencoder",
     "BetaVAE",
+    "CGVAE",
     "DiverseDictionaryLearning",
     "FastICA",
+    "IVAE",
     "LabelledSparseAutoencoder",
     "LatentEstimator",
     "PDGMM",

@@ -66,13 +66,17 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         -------
         self
         """
+        return self._fit(X, self._train)
+
+    def _fit(self, X: Any, train: Callable[[Tensor, Schedule], Trained]) -> "LatentEstimator":
+        """Standardise the data, train on them and remember what was found."""
         check_settings(self)
         values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
         values = np.ascontiguousarray(values)  # so that the layout in memory does not change a bit
         check_data(values, self._least_rank)
         self.mean_, self.scale_ = values.mean(0, dtype=np.float64), values.std(0, dtype=np.float64)
         x = torch.as_tensor((values - self.mean_) / self.scale_, dtype=torch.float32)
-        trained = self._train(x.to(device(self.device)), self._schedule())
+        trained = train(x.to(device(self.device)), self._schedule())
         self._remember(trained, x)
         return self
 

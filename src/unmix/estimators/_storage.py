@@ -21,9 +21,11 @@ from unmix.training import History
 from ._autoencoder import Autoencoder
 from ._base import LatentEstimator
 from ._beta_vae import BetaVAE
+from ._cg_vae import CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning
 from ._fast_ica import FastICA
 from ._labelled import LabelledSparseAutoencoder
+from ._ivae import IVAE
 from ._objective import Objective
 from ._pdgmm import PDGMM
 from ._plain_storage import fitted_tensors, fitted_values, restore_fitted
@@ -35,7 +37,9 @@ FORMAT = "unmix-estimator-1"
 CLASSES: tuple[type[LatentEstimator], ...] = (
     Autoencoder,
     BetaVAE,
+    CGVAE,
     DiverseDictionaryLearning,
+    IVAE,
     LabelledSparseAutoencoder,
     PDGMM,
     VaDE,
