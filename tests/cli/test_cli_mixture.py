@@ -76,7 +76,8 @@ def test_fit_draws_the_causal_graph_into_the_report(folder, data, unmix_json):
     x = np.load(data)["x"]
     expected = library.estimators.causal_graph(model.transform(x), active=model.activity(x))
     np.testing.assert_array_equal(document["graph"], expected)
-    assert document["report"] == str(folder / "model.html")
+    assert document["report"] == str(folder / "model.html") and document["masks"] == model.masks_.tolist()
+    assert document["found"] == model.found_.tolist() and document["flags"] == list(model.flags_)
     page = (folder / "model.html").read_text(encoding="utf-8")
     for words in (
         "Which latent causes which",
@@ -96,6 +97,7 @@ def test_a_graph_that_cannot_be_found_costs_no_fit(folder, unmix, unmix_json):
     assert (
         result.code == 0 and "no causal graph" in result.err and f"Report: {folder / 'r.html'}" in result.out
     )
+    assert "latents have a clear value of rest" in result.out
     assert (folder / "m").exists() and "Which latent causes which" not in (folder / "r.html").read_text()
 
 

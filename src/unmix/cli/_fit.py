@@ -18,6 +18,8 @@ FIT_EXAMPLE = (
 )
 TRANSFORM_EXAMPLE = "Example: [bold]unmix transform model data.npz --out latents.csv[/]"
 
+_RESTING = ("found_", "spike_mass_", "masks_", "weights_", "flags_")  # of latents that rest in a mixture
+
 Data = Annotated[
     str, typer.Argument(metavar="X", help="Table to read: CSV, NPY, Parquet or NPZ (`file.npz:key`).")
 ]
@@ -131,11 +133,14 @@ def fit_document(out: Path, model: Any) -> dict[str, Any]:
         "margin": model.structure_.margin,
         "restarts": getattr(model, "restarts_", None),
         "history": {name: term[-1] for name, term in model.history_.terms.items() if len(term)},
-    }
+    } | {name.rstrip("_"): getattr(model, name) for name in _RESTING if hasattr(model, name)}
 
 
 def fit_story(model: Any) -> tuple[Any, ...]:
     """Return what a person wants to know about a fit."""
+    if hasattr(model, "masks_"):  # latents that rest: the mixing itself is dense, and no news
+        clear = f"{int(model.found_.sum())} of {len(model.found_)} latents have a clear value of rest"
+        return (f"{type(model).__name__}: {clear}; {len(model.masks_)} components.",)
     structure = model.structure_
     margin = "" if structure.margin is None else f", margin {structure.margin:.1f}"
     found = f"{type(model).__name__}: {structure.n_edges} dependencies of {structure.support.size}{margin}"
