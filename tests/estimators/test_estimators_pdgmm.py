@@ -139,6 +139,18 @@ def test_components_are_those_of_the_groups():
     np.testing.assert_allclose(found.covariances[0], np.cov(codes[:600].T, ddof=0), atol=1e-12)
 
 
+def test_patterns_with_a_misread_entry_join_the_one_they_come_from():
+    rng = np.random.default_rng(0)
+    masks = np.array([[1, 1, 0, 0], [0, 0, 1, 1]], dtype=bool)
+    truth = masks[np.repeat([0, 1], [600, 400])]
+    misread = truth ^ (rng.random(truth.shape) < 0.02)
+    found = components_of(rng.normal(size=truth.shape) * truth, misread)
+    np.testing.assert_array_equal(found.masks, masks)
+    np.testing.assert_allclose(found.weights, [0.6, 0.4], atol=0.01)
+    apart = np.concatenate([np.repeat([[1, 1, 0, 0]], 60, 0), np.repeat([[1, 0, 0, 0]], 40, 0)]).astype(bool)
+    assert len(components_of(rng.normal(size=(100, 4)) * apart, apart).masks) == 2  # too frequent for a mistake
+
+
 def test_rare_patterns_are_mistakes_not_components():
     codes = np.random.default_rng(0).normal(size=(1000, 2))
     active = np.ones((1000, 2), dtype=bool)

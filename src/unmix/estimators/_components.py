@@ -5,7 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
-_LEAST_SHARE = 0.002  # of the samples; rarer patterns are mistakes of single entries
+_LEAST_SHARE = 0.002  # of the samples; rarer patterns are mistakes
+_MISREAD, _OFTENER = 2, 5.0  # entries that may be wrong, and how much rarer each makes a pattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +40,34 @@ def components_of(codes: np.ndarray, active: np.ndarray) -> Components:
     >>> found.weights.tolist(), found.masks.tolist()
     ([0.75, 0.25], [[True, False], [False, True]])
     """
-    masks, group, counts = np.unique(active, axis=0, return_inverse=True, return_counts=True)
-    group = group.reshape(-1)
+    masks, group = _mended(active)
+    counts = np.bincount(group)
     least = max(2, int(_LEAST_SHARE * len(codes)))
     kept = [j for j in np.argsort(-counts, kind="stable") if counts[j] >= least] or [int(counts.argmax())]
     described = [_moments(codes[group == j], masks[j]) for j in kept]
     means, covariances = map(np.stack, zip(*described, strict=True))
     return Components(counts[kept] / counts[kept].sum(), means, covariances, masks[kept])
+
+
+def _mended(active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the patterns, and that of each sample, without those that misread entries make of others.
+
+    A pattern that differs in one entry from one five times as frequent counts as that one, in two entries if
+    it is 25 times as frequent.
+    """
+    masks, group, counts = np.unique(active, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    true: list[int] = []
+    owner = np.empty(len(masks), dtype=int)
+    for j in order:
+        apart = (masks[true] != masks[j]).sum(1)
+        near = np.flatnonzero((apart <= _MISREAD) & (counts[true] >= _OFTENER**apart * counts[j]))
+        if len(near):
+            owner[j] = near[apart[near].argmin()]
+        else:
+            owner[j] = len(true)
+            true.append(int(j))
+    return masks[true], owner[group.reshape(-1)]
 
 
 def _moments(codes: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
