@@ -20,6 +20,7 @@ from unmix.estimators._likelihood import MixtureObjective, SpikesAndSlabs
 from unmix.estimators._rough_basis import rough_basis
 from unmix.metrics import mcc
 from unmix.nn import residual_mlp
+from unmix.theory import certify_components, certify_supports, explain
 from unmix.training import Minibatches
 
 SMALL = partial(residual_mlp, hidden=(16,))
@@ -148,7 +149,9 @@ def test_patterns_with_a_misread_entry_join_the_one_they_come_from():
     np.testing.assert_array_equal(found.masks, masks)
     np.testing.assert_allclose(found.weights, [0.6, 0.4], atol=0.01)
     apart = np.concatenate([np.repeat([[1, 1, 0, 0]], 60, 0), np.repeat([[1, 0, 0, 0]], 40, 0)]).astype(bool)
-    assert len(components_of(rng.normal(size=(100, 4)) * apart, apart).masks) == 2  # too frequent for a mistake
+    assert (
+        len(components_of(rng.normal(size=(100, 4)) * apart, apart).masks) == 2
+    )  # too frequent for a mistake
 
 
 def test_rare_patterns_are_mistakes_not_components():
@@ -252,3 +255,9 @@ def test_more_variables_than_latents_pass_through_principal_components(data):
 def test_an_unknown_second_stage_is_refused(data):
     with pytest.raises(ValueError, match="`stage2` must be None or one of"):
         quick(2, stage2="lagrange").fit(data.x)
+
+
+def test_a_fitted_model_is_certified_as_its_world_is(data, model):
+    found, truth = certify_components(model), certify_supports(data.masks)
+    assert found.level == truth.level == "permutation and scaling"
+    assert explain(model=model, x=data.x).latents  # every latent has its line in the one answer
