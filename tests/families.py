@@ -11,14 +11,17 @@ import pytest
 from sklearn.base import clone
 from torch import nn
 
-from unmix.data import degenerate_mixture, multi_domain, sparse_mixing
+from unmix.data import degenerate_mixture, multi_domain, slots, sparse_mixing
 from unmix.estimators import (
+    CGVAE,
+    IVAE,
     PDGMM,
     Autoencoder,
     BetaVAE,
     DiverseDictionaryLearning,
     FastICA,
     LabelledSparseAutoencoder,
+    SlotAutoencoder,
     SparseBasis,
     VaDE,
 )
@@ -31,6 +34,8 @@ from unmix.penalties import (
     ima_contrast,
     latent_sparsity,
     orojar,
+    perturbation_sparsity,
+    slot_sparsity,
 )
 from unmix.structure import (
     Structure,
@@ -100,7 +105,10 @@ PENALTIES = (
     hessian_penalty,
     partial(hessian_penalty, step=0.1),
     partial(compositional_contrast, slots=2),
+    partial(slot_sparsity, slots=2),
+    partial(slot_sparsity, slots=2, union=True),
     ima_contrast,
+    perturbation_sparsity,
 )
 
 # small and short: a contract is about behaviour, not about quality
@@ -109,6 +117,9 @@ ESTIMATORS = (
     BetaVAE(max_iter=5, random_state=0),
     DiverseDictionaryLearning(max_iter=5, n_restarts=2, random_state=0),
     PDGMM(max_iter=5, n_restarts=2, random_state=0),
+    CGVAE(max_iter=5, n_restarts=2, random_state=0),
+    IVAE(max_iter=5, random_state=0),
+    SlotAutoencoder(max_iter=5, n_restarts=2, random_state=0),
     VaDE(max_iter=5, random_state=0),
     LabelledSparseAutoencoder(max_iter=5, random_state=0),
 )
@@ -172,6 +183,16 @@ MIXTURES = (
     partial(degenerate_mixture, components="two bases"),
     partial(degenerate_mixture, components="full"),
     partial(degenerate_mixture, blocks=(1, 1, 1, 3, 4)),
+)
+
+# the same, for latents in slots that move the same observed variables: with a partition
+SLOTS = (
+    slots,
+    partial(slots, n_slots=2, sizes=(1, 3), overlap=0.8),
+    partial(slots, profile="cyclic", overlap=0.5, mixing="additive", latents="uniform"),
+    partial(slots, profile="nested", n_rows=8, sizes=2, overlap=0.5, mixing="interacting"),
+    partial(slots, supports=[[0, 1, 2, 3], [3, 4, 5], [5, 0]], sizes=(2, 2, 1), latents="reweighted"),
+    partial(slots, n_slots=2, sizes=2, n_rows=6, latents="dependent", noise=0.1),
 )
 
 # () -> Structure

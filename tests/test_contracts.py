@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import unmix
-from families import CONDITIONS, GENERATORS, METRICS, PENALTIES, STRUCTURES, SmallNetwork, every, label
+from families import CONDITIONS, GENERATORS, METRICS, PENALTIES, SLOTS, STRUCTURES, SmallNetwork, every, label
 from unmix.data import LatentDataset
 from unmix.nn import mlp
 from unmix.penalties import check_penalty
@@ -136,7 +136,7 @@ def test_structure_is_injective_and_touches_every_variable(member):
         structure.support[0, 0] = False
 
 
-@every(GENERATORS)
+@every((*GENERATORS, *SLOTS))
 def test_generator_mixes_along_its_structure_exactly(member):
     data = member(300, random_state=0)
     assert isinstance(data, LatentDataset) and data.description.endswith(".")
@@ -149,7 +149,7 @@ def test_generator_mixes_along_its_structure_exactly(member):
     assert np.linalg.matrix_rank(J).min() == data.structure.n_latents
 
 
-@every(GENERATORS)
+@every((*GENERATORS, *SLOTS))
 def test_generator_says_the_truth_about_x_and_its_jacobian(member):
     data = member(2000, random_state=0)
     clean = data.mixing(data.z)
@@ -162,7 +162,7 @@ def test_generator_says_the_truth_about_x_and_its_jacobian(member):
     np.testing.assert_allclose(data.z.std(0), 1, atol=0.15)
 
 
-@every(GENERATORS)
+@every((*GENERATORS, *SLOTS))
 def test_generator_is_a_function_of_its_seed(member):
     first, again, other = (member(50, random_state=seed) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.x, again.x)

@@ -114,7 +114,14 @@ def test_readme_lists_every_estimator_and_penalty():
 
 def test_families_are_complete():
     tested = {families.label(member).partition("(")[0] for member in families.PENALTIES}
-    not_penalties = {"check_penalty", "PenaltyReport", "jacobian_sparsity"}
+    not_penalties = {
+        "check_penalty",
+        "PenaltyReport",
+        "jacobian_sparsity",
+        "edge_count",
+        "domain_code",
+        "mask_sparsity",
+    }
     assert tested == set(unmix.penalties.__all__) - not_penalties
     estimators = (*families.ESTIMATORS, *families.TRANSFORMERS)
     assert {type(member).__name__ for member in estimators} == {
@@ -123,7 +130,7 @@ def test_families_are_complete():
     assert {families.label(make).partition("(")[0] for make in families.STRUCTURES} == {
         name for name in unmix.structure.__all__ if name[0].islower() and name != "triangular_edges"
     }
-    generators = (*families.GENERATORS, *families.MIXTURES)
+    generators = (*families.GENERATORS, *families.MIXTURES, *families.SLOTS)
     assert {families.label(make).partition("(")[0] for make in generators} == {
         name for name in unmix.data.__all__ if name[0].islower()
     }

@@ -31,6 +31,7 @@ _FROM_ESTIMATORS = (
     "IVAE",
     "LabelledSparseAutoencoder",
     "PDGMM",
+    "SlotAutoencoder",
     "SparseBasis",
     "VaDE",
     "load",

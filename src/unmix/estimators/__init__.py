@@ -11,9 +11,10 @@ from ._causal import causal_graph
 from ._cg_vae import CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning
 from ._fast_ica import FastICA
-from ._labelled import LabelledSparseAutoencoder
 from ._ivae import IVAE
+from ._labelled import LabelledSparseAutoencoder
 from ._pdgmm import PDGMM
+from ._slot_autoencoder import SlotAutoencoder
 from ._sparse_basis import SparseBasis
 from ._storage import load
 from ._vade import VaDE
@@ -28,6 +29,7 @@ __all__ = [
     "LabelledSparseAutoencoder",
     "LatentEstimator",
     "PDGMM",
+    "SlotAutoencoder",
     "SparseBasis",
     "VaDE",
     "causal_graph",

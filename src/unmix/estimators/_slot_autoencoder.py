@@ -23,7 +23,7 @@ from ._slot_objective import AdditiveDecoder, SlotObjective
 from ._slot_starts import find_slots, rebase_slots, start_additive, turn_slots
 
 WEIGHT_SCALE = 0.1
-_WARM_UP = 0.2  # share of the epochs in which nothing but reconstruction is trained
+_WARM_UP = 0.5  # share of the epochs in which nothing but reconstruction is trained
 
 Slots = int | Sequence[Sequence[int]] | None
 

@@ -24,12 +24,13 @@ from ._beta_vae import BetaVAE
 from ._cg_vae import CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning
 from ._fast_ica import FastICA
-from ._labelled import LabelledSparseAutoencoder
 from ._ivae import IVAE
+from ._labelled import LabelledSparseAutoencoder
 from ._objective import Objective
 from ._pdgmm import PDGMM
 from ._plain_storage import fitted_tensors, fitted_values, restore_fitted
 from ._settings import decode, storable
+from ._slot_autoencoder import SlotAutoencoder
 from ._sparse_basis import SparseBasis
 from ._vade import VaDE
 
@@ -42,6 +43,7 @@ CLASSES: tuple[type[LatentEstimator], ...] = (
     IVAE,
     LabelledSparseAutoencoder,
     PDGMM,
+    SlotAutoencoder,
     VaDE,
 )
 PLAIN: tuple[type, ...] = (FastICA, SparseBasis)  # without networks: settings and fitted attributes are all there is
