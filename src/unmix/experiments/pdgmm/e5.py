@@ -8,8 +8,9 @@ its half width. Across blocks the largest entry counts.
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
-from unmix.metrics import block_r2, match_components
+from unmix.metrics import block_r2
 
 from .._cell import Cell
 from ._common import BOTH, SECOND, codes, draw, model_of, references, settings
@@ -45,16 +46,24 @@ CELLS = (
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
-    """Fit, give each block the codes of its latents, and predict block from block."""
+    """Fit, give each block its codes, and predict block from block."""
     data, fresh = draw(cell, seed, budget)
     if cell.settings["method"] == TRUTH:
         code = fresh.z
     else:
         code = codes(cell, fresh, seed, model_of(cell, data, seed, budget))
-    order = np.array(match_components(fresh.z, code).order)
-    blocks = np.split(np.arange(len(order)), np.cumsum(cell.settings["world"]["blocks"])[:-1])
+    sizes = cell.settings["world"]["blocks"]
+    blocks = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
     shares = block_r2(
-        fresh.z, code, blocks=blocks, code_blocks=[order[block] for block in blocks], probe="linear"
+        fresh.z, code, blocks=blocks, code_blocks=_owners(fresh.z, code, blocks), probe="linear"
     )
     across = shares[~np.eye(len(blocks), dtype=bool)]
     return {OWN["value"]: float(np.diag(shares).mean()), OTHER["value"]: float(across.max())}
+
+
+def _owners(z: np.ndarray, code: np.ndarray, blocks: list[np.ndarray]) -> list[np.ndarray]:
+    """Give each block as many codes as it has latents, those that it explains best together."""
+    explained = block_r2(code, z, code_blocks=blocks, probe="linear")
+    seats = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
+    codes_chosen, seats_taken = linear_sum_assignment(-explained[:, seats])
+    return [codes_chosen[seats[seats_taken] == k] for k in range(len(blocks))]
