@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from unmix.structure import Structure
 
@@ -53,6 +52,8 @@ def refitted_structures(
 
 
 def _refit(model: Any, samples: np.ndarray, rng: np.random.Generator) -> Structure:
+    from sklearn.base import clone  # here, since a certificate of a mask needs none of it
+
     half = rng.permutation(len(samples))[: (len(samples) + 1) // 2]
     fresh = clone(model)
     own = fresh.get_params(deep=False).keys()
