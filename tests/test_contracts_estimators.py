@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import unmix
 from families import ESTIMATORS, GENERATORS, every, label, quick
 
+GROUPS = np.arange(150) % 3  # domains, for the estimators that need them; the others ignore them
 QUICK = [quick(member) for member in ESTIMATORS]
 # what an estimator has to say about small or Gaussian data is right, and no concern of these tests
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -26,7 +27,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def fitted(data):
-    return {label(member): clone(member).fit(data.x) for member in ESTIMATORS}
+    return {label(member): clone(member).fit(data.x, GROUPS) for member in ESTIMATORS}
 
 
 @parametrize_with_checks(QUICK)
@@ -75,13 +76,13 @@ def test_estimator_score_is_the_share_of_variance_reconstructed(member, data, fi
 def test_estimator_is_a_function_of_its_seed_and_leaves_global_seeds_alone(member, data, fitted):
     torch.manual_seed(7)
     np.random.seed(7)
-    again = clone(member).fit(data.x).transform(data.x)
+    again = clone(member).fit(data.x, GROUPS).transform(data.x)
     after = torch.rand(1), np.random.rand()
     torch.manual_seed(7)
     np.random.seed(7)
     assert after == (torch.rand(1), np.random.rand())
     np.testing.assert_array_equal(again, fitted[label(member)].transform(data.x))
-    other = clone(member).set_params(random_state=1).fit(data.x)
+    other = clone(member).set_params(random_state=1).fit(data.x, GROUPS)
     assert not np.allclose(other.transform(data.x), again)
 
 
@@ -101,7 +102,7 @@ def test_estimator_keeps_the_precision_it_is_given(member, dtype, data, fitted):
     z_hat = model.transform(data.x.astype(dtype))
     assert z_hat.dtype == dtype and model.inverse_transform(z_hat).dtype == dtype
     np.testing.assert_allclose(z_hat, model.transform(data.x), atol=1e-4)
-    assert quick(member).fit_transform(data.x.astype(dtype)).dtype == dtype
+    assert quick(member).fit_transform(data.x.astype(dtype), GROUPS).dtype == dtype
 
 
 @every(ESTIMATORS)
@@ -111,15 +112,15 @@ def test_estimator_takes_tensors(member, data, fitted):
     tensor = torch.tensor(data.x, requires_grad=True)
     assert isinstance(model.transform(tensor), np.ndarray)
     np.testing.assert_array_equal(model.transform(tensor), expected)
-    np.testing.assert_array_equal(clone(member).fit(tensor).transform(data.x), expected)
+    np.testing.assert_array_equal(clone(member).fit(tensor, GROUPS).transform(data.x), expected)
 
 
 @every(QUICK)
 def test_estimator_takes_frames_and_names_its_columns(member, data):
     frame = pd.DataFrame(data.x, columns=list("abcdef"))
-    model = clone(member).fit(frame)
+    model = clone(member).fit(frame, GROUPS)
     assert list(model.feature_names_in_) == list("abcdef")
-    same = clone(member).fit(frame.to_numpy())
+    same = clone(member).fit(frame.to_numpy(), GROUPS)
     np.testing.assert_array_equal(model.transform(frame), same.transform(data.x))
     prefix = type(member).__name__.lower()
     assert list(model.get_feature_names_out()) == [f"{prefix}0", f"{prefix}1"]
@@ -133,7 +134,9 @@ def test_estimator_takes_frames_and_names_its_columns(member, data):
 def test_estimator_works_in_a_pipeline_and_a_grid_search(member, data):
     pipeline = make_pipeline(StandardScaler(), clone(member))
     step = pipeline.steps[-1][0]
-    search = GridSearchCV(pipeline, {f"{step}__n_components": [1, 3]}, cv=2, error_score="raise").fit(data.x)
+    search = GridSearchCV(pipeline, {f"{step}__n_components": [1, 3]}, cv=2, error_score="raise").fit(
+        data.x, GROUPS
+    )
     scores = search.cv_results_["mean_test_score"]
     assert np.isfinite(scores).all() and scores[0] != scores[1]
     assert search.transform(data.x).shape == (150, [1, 3][np.argmax(scores)])
@@ -161,16 +164,16 @@ def test_estimator_rejects_bad_settings_by_name(member, wrong, error, data):
     if isinstance(member, unmix.PDGMM) and wrong == {"n_components": 7}:
         pytest.skip("it allows more latents than variables, and says which are zero")
     with pytest.raises(error, match=f"`{next(iter(wrong))}` must be"):
-        clone(member).set_params(**wrong).fit(data.x)
+        clone(member).set_params(**wrong).fit(data.x, GROUPS)
 
 
 @every(ESTIMATORS)
 def test_estimator_rejects_data_it_cannot_use(member, data, fitted):
     constant = np.column_stack([data.x[:, :5], np.ones(150)])
     with pytest.raises(ValueError, match="constant columns"):
-        clone(member).fit(constant)
+        clone(member).fit(constant, GROUPS)
     with pytest.raises(ValueError, match="NaN"):
-        clone(member).fit(np.where(data.x > 1, np.nan, data.x))
+        clone(member).fit(np.where(data.x > 1, np.nan, data.x), GROUPS)
     with pytest.raises(ValueError, match="n_components"):
         fitted[label(member)].inverse_transform(np.zeros((2, 5)))
 
@@ -187,7 +190,7 @@ def test_estimator_comes_back_from_its_file(member, data, fitted, tmp_path):
     assert loaded.structure_ == model.structure_ and loaded.structure_.margin == model.structure_.margin
     assert loaded.history_.terms == model.history_.terms and loaded.restarts_ == model.restarts_
     assert repr(loaded) == repr(model)
-    assert clone(loaded).fit(data.x).score(data.x) == model.score(data.x)
+    assert clone(loaded).fit(data.x, GROUPS).score(data.x) == model.score(data.x)
 
 
 @every(ESTIMATORS)
@@ -209,10 +212,10 @@ def test_estimator_notices_a_damaged_file(member, fitted, tmp_path):
 @every(ESTIMATORS)
 def test_estimator_goes_on_from_its_checkpoint(member, data, fitted, tmp_path):
     settings = {"checkpoint": tmp_path / "run"}
-    first = clone(member).set_params(**settings).fit(data.x)
+    first = clone(member).set_params(**settings).fit(data.x, GROUPS)
     assert list((tmp_path / "run").rglob("checkpoint.safetensors"))
-    again = clone(member).set_params(**settings).fit(data.x)
+    again = clone(member).set_params(**settings).fit(data.x, GROUPS)
     for model in (first, again):
         np.testing.assert_array_equal(model.transform(data.x), fitted[label(member)].transform(data.x))
     with pytest.raises(ValueError, match="same run"):
-        clone(member).set_params(**settings, lr=0.1).fit(data.x)
+        clone(member).set_params(**settings, lr=0.1).fit(data.x, GROUPS)

@@ -156,7 +156,7 @@ class CGVAE(DomainEstimator):
             improve=self._improve(members),
         )
         if self.objective == "likelihood":
-            front = nn.Linear(*loadings.shape, bias=False).to(x).requires_grad_(False)
+            front = nn.utils.skip_init(nn.Linear, *loadings.shape, bias=False).to(x).requires_grad_(False)
             front.weight.copy_(to_white)
             trained.objective.encoder = nn.Sequential(front, trained.objective.encoder)
         return trained

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from ._base import Factory, LatentEstimator
+from ._base import _plain as plain
 from ._domain_labels import Domains
 from ._domain_objective import DomainEncoder, DomainObjective
 from ._domain_priors import KINDS, PRIORS, DomainGaussian
@@ -54,8 +55,8 @@ class DomainEstimator(LatentEstimator):
         self
         """
         _check_choices(self)
-        n_samples = len(X) if hasattr(X, "__len__") else 0
-        known, u = Domains.read(y if domains is None else domains, n_samples, self.n_components + 1)
+        checked = validate_data(self, plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
+        known, u = Domains.read(y if domains is None else domains, len(checked), self.n_components + 1)
         self.domain_text_, self.domain_cuts_ = known
         self.domain_shares_ = np.bincount(u) / len(u)
         self._fit(X, partial(self._train, u=torch.as_tensor(u)))

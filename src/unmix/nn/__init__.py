@@ -6,6 +6,7 @@ fastest for those networks: their Jacobian is a product of layers that shares th
 
 from ._activations import ACTIVATIONS, Activation
 from ._directional import first_directional, second_directional
+from ._gated import GatedMLP, gated_mlp
 from ._hessian import hessian
 from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_columns
 from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segment_gap
@@ -16,6 +17,8 @@ __all__ = [
     "residual_mlp",
     "ResidualMLP",
     "batch_norm_head",
+    "gated_mlp",
+    "GatedMLP",
     "ACTIVATIONS",
     "Activation",
     "jacobian",

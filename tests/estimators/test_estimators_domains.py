@@ -1,0 +1,268 @@
+import numpy as np
+import pytest
+import sklearn
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import eigh
+from scipy.stats import norm
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import unmix
+from unmix.data import multi_domain
+from unmix.estimators import CGVAE, IVAE
+from unmix.estimators._domain_labels import Domains
+from unmix.estimators._domain_priors import KINDS
+from unmix.estimators._joint_diagonal import domain_covariances, joint_diagonaliser
+from unmix.metrics import mcc
+from unmix.nn import gated_mlp, mlp
+from unmix.penalties import edge_count
+from unmix.theory import certify_domains
+
+
+@pytest.fixture(scope="module")
+def linear_data():
+    return multi_domain(6000, 3, 3, mixing="linear", changes="variances", profile="square", random_state=3)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return multi_domain(240, 3, n_domains=3, random_state=0)
+
+
+def quick(**settings):
+    return CGVAE(3, **{"max_iter": 2, "n_restarts": 1, "random_state": 0} | settings)
+
+
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 5), n_domains=st.integers(2, 6))
+def test_joint_diagonaliser_finds_the_sources_of_exact_covariances(seed, n, n_domains):
+    rng = np.random.default_rng(seed)
+    A, D = rng.normal(size=(n, n)) + 2 * np.eye(n), rng.uniform(0.2, 3, size=(n_domains, n))
+    C = torch.from_numpy(np.stack([A @ np.diag(d) @ A.T for d in D]))
+    B = joint_diagonaliser(C, torch.full((n_domains,), 1 / n_domains, dtype=torch.float64)).numpy()
+    for c in C.numpy():
+        d = B @ c @ B.T
+        assert np.abs(d - np.diag(np.diag(d))).max() < 1e-5
+    np.testing.assert_allclose(np.mean([np.diag(B @ c @ B.T) for c in C.numpy()], 0), 1, rtol=1e-8)
+
+
+def test_two_domains_give_the_generalised_eigenvectors(linear_data):
+    x, u = torch.from_numpy(linear_data.x.copy()), torch.from_numpy(linear_data.u.copy())
+    C = domain_covariances(x, u)
+    ours = joint_diagonaliser(C, torch.tensor([0.5, 0.5], dtype=torch.float64)).numpy()
+    oracle = eigh(C[0].numpy(), (C[0] + C[1]).numpy())[1].T
+    cosines = np.abs(
+        (ours / np.linalg.norm(ours, axis=1)[:, None]) @ (oracle / np.linalg.norm(oracle, axis=1)[:, None]).T
+    )
+    np.testing.assert_allclose(cosines.max(1), 1, atol=1e-10)
+
+
+def test_linear_networks_stay_at_the_generalised_eigenproblem(linear_data):
+    """The eigenvectors maximise the Gaussian likelihood, so that training has nowhere to go."""
+    x, u = linear_data.x, linear_data.u
+    C = [np.cov(x[u == k].T) for k in (0, 1)]
+    oracle = x @ eigh(C[0], C[0] + C[1])[1]
+    settings = {"max_iter": 10, "n_restarts": 1, "weight": 0.0, "random_state": 0}
+    line = {"encoder": straight, "decoder": straight}
+    model = CGVAE(3, **settings, **line).fit(x, domains=u)
+    z = model.transform(x)
+    correlations = np.abs(np.corrcoef(z.T, oracle.T)[:3, 3:])
+    assert (correlations.max(1) > 0.999).all()
+    assert (
+        mcc(linear_data.z, z, within=u) == pytest.approx(mcc(linear_data.z, oracle, within=u), abs=2e-3)
+        and model.score(x) > 0.9999
+    )
+
+
+def straight(n_in, n_out):
+    from unmix.nn import residual_mlp
+
+    net = residual_mlp(n_in, n_out, hidden=(1,))
+    for p in net.residual.parameters():
+        torch.nn.init.zeros_(p)
+    return net
+
+
+def test_one_gaussian_domain_cannot_tell_what_two_can():
+    """x1 = z1 + z2, x2 = z2: with equal variances a rotation fits as well and is as sparse."""
+    rng = np.random.default_rng(0)
+    A = np.array([[1.0, 1.0], [0.0, 1.0]])
+    rotated = np.array([[1.0, 1.0], [-1.0, 1.0]]) / np.sqrt(2)
+    one = [np.eye(2)]
+    two = [np.eye(2), np.diag([4.0, 0.25])]
+
+    def dependence(covariances, basis):
+        return max(abs((basis @ c @ basis.T)[0, 1]) for c in covariances)
+
+    assert dependence(one, rotated) == pytest.approx(0) and dependence(two, rotated) > 1
+    mixing = A @ rotated.T
+    assert (np.abs(mixing) > 1e-12).sum() == (A != 0).sum() == 3
+    z = rng.normal(size=(8000, 2)) * np.where(np.arange(8000)[:, None] % 2, [2.0, 0.5], 1.0)
+    model = CGVAE(2, max_iter=4, n_restarts=2, random_state=0).fit(z @ A.T, np.arange(8000) % 2)
+    assert mcc(z, model.transform(z @ A.T)) > 0.99
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_laws_of_codes_are_densities_with_exact_derivatives(kind):
+    prior = KINDS[kind]([0.25, 0.75], 2).double()
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(0)
+        for p in prior.parameters():
+            p += 0.3 * torch.randn_like(p)
+    grid = torch.linspace(-30, 30, 6001, dtype=torch.float64)
+    for domain in (0, 1):
+        u = torch.full((len(grid),), domain)
+        e, log_slope = prior.standard(torch.stack([grid, grid], 1), u)
+        secant = (e[2:] - e[:-2]) / (grid[2:] - grid[:-2])[:, None]
+        inner = slice(2400, 3600)
+        torch.testing.assert_close(secant[inner].log(), log_slope[1:-1][inner], atol=1e-2, rtol=0)
+        density = (-0.5 * e**2 + log_slope).exp() / np.sqrt(2 * np.pi)
+        torch.testing.assert_close(
+            density.sum(0) * 0.01, torch.ones(2, dtype=torch.float64), atol=2e-3, rtol=0
+        )
+
+
+def test_the_gaussian_law_is_the_normal_one_at_the_moments_of_a_code():
+    rng = np.random.default_rng(0)
+    u = np.arange(4000) % 2
+    z = (
+        rng.normal(size=(4000, 2)) * np.array([[1.0, 0.5], [2.0, 0.5]])[u]
+        + np.array([[1.0, 0.0], [-1.0, 0.0]])[u]
+    )
+    z = (z - z.mean(0)) / z.std(0)
+    prior = KINDS["gaussian"]([0.5, 0.5], 2).double()
+    prior.start(torch.from_numpy(z), torch.from_numpy(u))
+    found = prior(torch.from_numpy(z), torch.from_numpy(u)).detach().numpy()
+    means, spreads = (np.stack([f(z[u == k], axis=0) for k in (0, 1)]) for f in (np.mean, np.std))
+    np.testing.assert_allclose(found, norm.logpdf(z, means[u], spreads[u]).sum(1), atol=0.02)
+
+
+def test_shared_latents_have_one_law_in_all_domains():
+    prior = KINDS["gaussian"]([0.5, 0.5], 3, n_shared=1)
+    prior.start(torch.randn(100, 3) * 3 + 1, torch.arange(100) % 2)
+    z = torch.zeros(2, 3)
+    each = [prior.standard(z + torch.tensor([0.0, 0.0, 1.5]), torch.full((2,), k))[0][:, 2] for k in (0, 1)]
+    torch.testing.assert_close(each[0], each[1])
+    assert each[0][0].item() == pytest.approx(1.5)
+
+
+def test_changes_and_sparse_mixing_recover_what_changes_alone_do_not(small):
+    data = multi_domain(4000, 4, 4, profile="square", nonlinearity=0.2, random_state=1)
+    model = CGVAE(4, max_iter=10, n_restarts=3, random_state=0).fit(data.x, domains=data.u)
+    z = model.transform(data.x)
+    assert mcc(data.z, z, within=data.u) > 0.95 > 0.85 > mcc(data.z, data.x, within=data.u)
+    assert model.score(data.x) > 0.99
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"prior": "sigmoidal"},
+        {"prior": "spline"},
+        {"objective": "bound"},
+        {"objective": "bound", "sees_domain": True},
+        {"n_shared": 1},
+        {"weight": 0.0},
+        {"decoder": gated_mlp, "penalty": edge_count},
+        {"encoder": mlp, "decoder": mlp},
+    ],
+    ids=str,
+)
+def test_every_option_trains_is_stored_and_comes_back(settings, small, tmp_path):
+    names = np.array(["mouse", "rat", "ant"])[small.u]
+    model = quick(**settings).fit(small.x, domains=names)
+    assert model.domains_.tolist() == ["ant", "mouse", "rat"] and model.n_domains_ == 3
+    assert np.isfinite(model.history_.objective).all() and model.domain_means_.shape == (3, 3)
+    again = unmix.load(model.save(tmp_path / "model"))
+    z = model.transform(small.x, domains=names)
+    np.testing.assert_array_equal(again.transform(small.x, domains=names), z)
+    assert again.domains_.tolist() == model.domains_.tolist()
+    for k, name in enumerate(model.domains_):
+        np.testing.assert_allclose(z[names == name].mean(0), model.domain_means_[k], atol=1e-6)
+    assert certify_domains(model.structure_, model.n_domains_).n_domains == 3
+
+
+def test_an_encoder_that_does_not_see_domains_needs_none(small):
+    model = quick().fit(small.x, small.u)
+    np.testing.assert_array_equal(model.transform(small.x), model.transform(small.x, domains=small.u + 7))
+
+
+def test_an_unseen_domain_gets_the_likeliest_one(small):
+    model = IVAE(3, max_iter=2, random_state=0).fit(small.x, small.u)
+    without = model.transform(small.x)
+    np.testing.assert_array_equal(model.transform(small.x, domains=small.u + 10), without)
+    given_all = np.stack([model.transform(small.x, domains=np.full(240, k)) for k in range(3)])
+    log_p = model.encoder_.prior
+    score = np.stack(
+        [
+            np.log(1 / 3) + log_p(torch.from_numpy(given_all[k]), torch.full((240,), k)).numpy()
+            for k in range(3)
+        ]
+    )
+    np.testing.assert_allclose(without, given_all[score.argmax(0), np.arange(240)])
+    assert not np.allclose(model.transform(small.x, domains=small.u), without)
+    with pytest.raises(ValueError, match="one label per sample"):
+        model.transform(small.x, domains=small.u[:5])
+
+
+def test_the_order_of_samples_does_not_hide_a_domain(small):
+    order = np.argsort(small.u, kind="stable")
+    model = quick().fit(small.x[order], small.u[order])
+    assert np.isfinite(model.restarts_).any() and model.structure_.shape == (6, 3)
+    np.testing.assert_allclose(model.domain_shares_, 1 / 3)
+
+
+def test_domains_travel_through_a_pipeline_by_metadata_routing(small):
+    direct = quick().fit(StandardScaler().fit_transform(small.x), small.u)
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), quick().set_fit_request(domains=True))
+        pipeline.fit(small.x, domains=small.u)
+        np.testing.assert_array_equal(pipeline[-1].domains_, [0, 1, 2])
+        np.testing.assert_allclose(pipeline[-1].encoder_[0].weight, direct.encoder_[0].weight)
+
+
+def test_domains_go_before_y_and_tensors_will_do(small):
+    model = quick().fit(small.x, np.zeros(240), domains=torch.from_numpy(small.u.copy()))
+    assert model.domains_.tolist() == [0, 1, 2]
+
+
+def test_a_quantity_is_cut_into_intervals_of_equal_counts():
+    known, u = Domains.read(np.random.default_rng(0).normal(size=1000), 1000, least=4)
+    assert np.bincount(u).tolist() == [100] * 10
+    assert known.number([-100.0, 100.0]).tolist() == [0, 9]
+
+
+@pytest.mark.parametrize("estimator", [CGVAE(3), IVAE(3)], ids=["CGVAE", "IVAE"])
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (lambda u: None, "`domains` must be one label per sample, got None"),
+        (lambda u: np.zeros(len(u)), "at least 2 different domains"),
+        (lambda u: np.where(np.arange(len(u)) == 3, 9, u), "at least 4 samples each, got 1 of domain 9"),
+        (lambda u: np.where(np.arange(len(u)) == 3, np.nan, u), "no missing values.*row 3"),
+        (lambda u: [None if i == 5 else "a" for i in range(len(u))], "no missing values.*row 5"),
+        (lambda u: np.where(np.arange(len(u)) == 3, np.inf, u), "must be finite"),
+        (lambda u: u[:-1], "inconsistent numbers of samples"),
+    ],
+    ids=["none", "one domain", "too few", "nan", "missing text", "inf", "too short"],
+)
+def test_labels_that_tell_nothing_are_refused(estimator, labels, message, small):
+    with pytest.raises(ValueError, match=message):
+        sklearn.base.clone(estimator).fit(small.x, domains=labels(small.u))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"prior": "cauchy"}, "`prior` must be one of"),
+        ({"objective": "elbo"}, "`objective` must be one of"),
+        ({"n_shared": 3}, "`n_shared` must be an integer from 0"),
+        ({"sees_domain": True}, "`sees_domain` must be False"),
+        ({"weight": -1.0}, "`weight` must be"),
+    ],
+    ids=str,
+)
+def test_bad_settings_are_named(wrong, message, small):
+    with pytest.raises(ValueError, match=message):
+        quick(**wrong).fit(small.x, small.u)
