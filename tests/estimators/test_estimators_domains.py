@@ -63,12 +63,12 @@ def test_linear_networks_stay_at_the_generalised_eigenproblem(linear_data):
     x, u = linear_data.x, linear_data.u
     C = [np.cov(x[u == k].T) for k in (0, 1)]
     oracle = x @ eigh(C[0], C[0] + C[1])[1]
-    settings = {"max_iter": 10, "n_restarts": 1, "weight": 0.0, "random_state": 0}
+    settings = {"max_iter": 40, "batch_size": 6000, "n_restarts": 1, "weight": 0.0, "random_state": 0}
     line = {"encoder": straight, "decoder": straight}
     model = CGVAE(3, **settings, **line).fit(x, domains=u)
     z = model.transform(x)
     correlations = np.abs(np.corrcoef(z.T, oracle.T)[:3, 3:])
-    assert (correlations.max(1) > 0.999).all()
+    assert (correlations.max(1) > 0.99999).all()
     assert (
         mcc(linear_data.z, z, within=u) == pytest.approx(mcc(linear_data.z, oracle, within=u), abs=2e-3)
         and model.score(x) > 0.9999
@@ -98,8 +98,8 @@ def test_one_gaussian_domain_cannot_tell_what_two_can():
     assert dependence(one, rotated) == pytest.approx(0) and dependence(two, rotated) > 1
     mixing = A @ rotated.T
     assert (np.abs(mixing) > 1e-12).sum() == (A != 0).sum() == 3
-    z = rng.normal(size=(8000, 2)) * np.where(np.arange(8000)[:, None] % 2, [2.0, 0.5], 1.0)
-    model = CGVAE(2, max_iter=4, n_restarts=2, random_state=0).fit(z @ A.T, np.arange(8000) % 2)
+    z = rng.normal(size=(4000, 2)) * np.where(np.arange(4000)[:, None] % 2, [2.0, 0.5], 1.0)
+    model = CGVAE(2, max_iter=1, n_restarts=1, random_state=0).fit(z @ A.T, np.arange(4000) % 2)
     assert mcc(z, model.transform(z @ A.T)) > 0.99
 
 
@@ -148,8 +148,8 @@ def test_shared_latents_have_one_law_in_all_domains():
 
 
 def test_changes_and_sparse_mixing_recover_what_changes_alone_do_not(small):
-    data = multi_domain(4000, 4, 4, profile="square", nonlinearity=0.2, random_state=1)
-    model = CGVAE(4, max_iter=10, n_restarts=3, random_state=0).fit(data.x, domains=data.u)
+    data = multi_domain(3000, 4, 4, profile="square", nonlinearity=0.2, random_state=1)
+    model = CGVAE(4, max_iter=6, n_restarts=2, random_state=0).fit(data.x, domains=data.u)
     z = model.transform(data.x)
     assert mcc(data.z, z, within=data.u) > 0.95 > 0.85 > mcc(data.z, data.x, within=data.u)
     assert model.score(data.x) > 0.99
