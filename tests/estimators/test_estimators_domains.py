@@ -63,7 +63,14 @@ def test_linear_networks_stay_at_the_generalised_eigenproblem(linear_data):
     x, u = linear_data.x, linear_data.u
     C = [np.cov(x[u == k].T) for k in (0, 1)]
     oracle = x @ eigh(C[0], C[0] + C[1])[1]
-    settings = {"max_iter": 40, "batch_size": 6000, "n_restarts": 1, "weight": 0.0, "random_state": 0}
+    settings = {
+        "max_iter": 40,
+        "batch_size": 6000,
+        "lr": 1e-3,
+        "n_restarts": 1,
+        "weight": 0.0,
+        "random_state": 0,
+    }
     line = {"encoder": straight, "decoder": straight}
     model = CGVAE(3, **settings, **line).fit(x, domains=u)
     z = model.transform(x)

@@ -153,7 +153,7 @@ class CGVAE(DomainEstimator):
             {"likelihood": self.beta, "penalty": self.weight},
             batch,
             schedule,
-            improve=self._improve(members),
+            improve=self._improve(members, batch),
         )
         if self.objective == "likelihood":
             front = nn.utils.skip_init(nn.Linear, *loadings.shape, bias=False).to(x).requires_grad_(False)
@@ -177,10 +177,10 @@ class CGVAE(DomainEstimator):
             for member in members:
                 member.prior.start(member.encode(batch), u)
 
-    def _improve(self, members: list[DomainObjective]) -> Any:
+    def _improve(self, members: list[DomainObjective], batch: Tensor) -> Any:
         if not has_linear_coordinates(members[0]) or self.n_shared or callable(self.weight):
             return None
-        return partial(rebase_domains, price=_KNEE * float(self.weight) / self.beta)
+        return partial(rebase_domains, batch=batch, price=_KNEE * float(self.weight) / self.beta)
 
 
 def _changing_first(basis: Tensor, white: Tensor, u: Tensor) -> Tensor:

@@ -1,5 +1,6 @@
 """What estimators that know the domain of each sample share."""
 
+from abc import abstractmethod
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from ._domain_labels import Domains
 from ._domain_objective import DomainEncoder, DomainObjective
 from ._domain_priors import KINDS, PRIORS, DomainGaussian
 from ._objective import Objective, Penalty, in_chunks
-from ._restarts import Trained
+from ._restarts import Schedule, Trained
 
 OBJECTIVES = ("likelihood", "bound")
 
@@ -35,6 +36,10 @@ class DomainEstimator(LatentEstimator):
         *LatentEstimator._fitted_arrays,
         *("domain_shares_", "domain_means_", "domain_scales_", "domain_text_", "domain_cuts_"),
     )
+
+    @abstractmethod
+    def _train(self, x: Tensor, schedule: Schedule, u: Any = None) -> Trained:
+        """Train on standardised data and the numbers of their domains, and return the best restart."""
 
     def fit(self, X: Any, y: Any = None, *, domains: Any = None) -> "DomainEstimator":
         """Fit the model.

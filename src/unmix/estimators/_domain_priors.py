@@ -77,7 +77,7 @@ class DomainGaussian(nn.Module):
         codes = z[:, : self.n_changing]
         for domain in range(len(self.shares)):
             own = codes[u == domain]
-            self.mean[domain], self.log_scale[domain] = own.mean(0), (own.std(0) + 1e-3).log()
+            self.mean[domain], self.log_scale[domain] = own.mean(0), (own.std(0) + 1e-6).log()
 
 
 class DomainSigmoidal(DomainGaussian):

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from unmix.nn import jacobian
 
+from ._domain_priors import DomainGaussian
 from ._ensemble import Ensemble
 from ._joint_diagonal import domain_covariances, joint_diagonaliser
 from ._linear_starts import _change_coordinates
@@ -130,8 +131,14 @@ def start_at_basis(objective: Any, basis: Tensor, to_white: Tensor, loadings: Te
     outwards.weight.copy_(loadings @ torch.linalg.inv(basis))
 
 
-def rebase_domains(ensemble: Ensemble, batch: Tensor, generator: torch.Generator, *, price: float) -> None:
-    """Give every member the linear coordinates in which its own code and Jacobians cost least."""
+def rebase_domains(
+    ensemble: Ensemble, judged: Tensor, generator: torch.Generator, *, batch: Tensor, price: float
+) -> None:
+    """Give every member the linear coordinates in which its own code and Jacobians cost least.
+
+    Covariances are those of the whole `batch`: fitted to the few samples that restarts are judged on, they
+    would look better there than they are.
+    """
     codes = ensemble.each(lambda member, part: member.encode(part), batch)
     n_few = max(1, _ROWS // (batch.shape[1] - 1))
     rows = ensemble.each(lambda member, part: jacobian(member.decoder, member.encode(part)), batch[:n_few])
@@ -159,6 +166,7 @@ def _restart_priors(ensemble: Ensemble, batch: Tensor, u: Tensor) -> None:
     """Fit means and scales of each member's law to its codes."""
     codes = ensemble.each(lambda member, part: member.encode(part), batch)
     prior = ensemble.member.prior
+    assert isinstance(prior, DomainGaussian)
     for number, z in enumerate(codes):
         prior.start(z, u)
         for name in ("mean", "log_scale"):
