@@ -211,8 +211,8 @@ def _check_supports(rows: np.ndarray, sizes: list[int]) -> None:
     few = np.flatnonzero(rows.sum(0) < sizes)
     if len(few):
         raise ValueError(
-            f"`sizes` must be at most the number of rows that a slot moves, got {[sizes[k] for k in few]} for "
-            f"{rows.sum(0)[few].tolist()} rows. Give these slots more rows."
+            f"`sizes` must be at most the number of rows that a slot moves, got {[sizes[k] for k in few]} "
+            f"for {rows.sum(0)[few].tolist()} rows. Give these slots more rows."
         )
     n_observed, n_latents = len(rows), sum(sizes)
     if n_observed < n_latents:

@@ -32,9 +32,9 @@ Slots = int | Sequence[Sequence[int]] | None
 class SlotAutoencoder(LatentEstimator):
     """Autoencoder whose latents come in slots, each of which moves as few observed variables as possible.
 
-    The objective is ||x - decoder(z)||^2 + weight penalty(decoder, z), with x standardised and codes held near
-    unit variance. Training begins with reconstruction alone. Then the linear coordinates are searched in which
-    the slots of the decoder's Jacobians are sparsest, from many starts, and training goes on from there with
+    The objective is ||x - decoder(z)||^2 + weight penalty(decoder, z), with x standardised and codes held
+    near unit variance. Half of the training is for reconstruction alone. Then the linear coordinates are
+    searched in which the slots of the decoder's Jacobians are sparsest, from many starts, and training goes on from there with
     the penalty, which bends the code; the search is repeated once, and kept if the objective is lower for it.
     Ground truth takes no part.
 
@@ -141,7 +141,9 @@ class SlotAutoencoder(LatentEstimator):
     @property
     def partition_(self) -> tuple[tuple[int, ...], ...]:
         """The latents of each slot."""
-        return tuple(tuple(np.flatnonzero(self.slot_of_ == k).tolist()) for k in range(self.slot_of_.max() + 1))
+        return tuple(
+            tuple(np.flatnonzero(self.slot_of_ == k).tolist()) for k in range(self.slot_of_.max() + 1)
+        )
 
     def _networks(self, n_features: int) -> Objective:
         n = self.n_components
@@ -164,7 +166,9 @@ class SlotAutoencoder(LatentEstimator):
     def _train(self, x: Tensor, schedule: Schedule) -> Trained:
         generator = torch.Generator().manual_seed(schedule.seed)
         warm_up = max(1, round(_WARM_UP * schedule.max_iter))
-        plain = self._warmed_up(x, replace(schedule, max_iter=warm_up, checkpoint=_folder(schedule, "warm-up")))
+        plain = self._warmed_up(
+            x, replace(schedule, max_iter=warm_up, checkpoint=_folder(schedule, "warm-up"))
+        )
         informed = self.search and has_linear_coordinates(plain)
         self.slot_of_ = self._slot_numbers(plain, x, generator, informed)
         improve = partial(rebase_slots, partition=self.partition_) if informed else None
@@ -173,7 +177,9 @@ class SlotAutoencoder(LatentEstimator):
             members,
             {"penalty": self.weight, "scale": WEIGHT_SCALE},
             x,
-            replace(schedule, max_iter=max(1, schedule.max_iter - warm_up), checkpoint=_folder(schedule, "slots")),
+            replace(
+                schedule, max_iter=max(1, schedule.max_iter - warm_up), checkpoint=_folder(schedule, "slots")
+            ),
             improve=None if self.additive else improve,
         )
 
@@ -225,8 +231,8 @@ def listed(slots: int | Sequence[Sequence[int]], n_components: int) -> list[list
         count = int(slots)
         if count < 1 or n_components % count:
             raise ValueError(
-                f"`slots` must divide n_components={n_components}, got {slots}. List the latents of each slot "
-                "where sizes differ."
+                f"`slots` must divide n_components={n_components}, got {slots}. List the latents of each "
+                "slot where sizes differ."
             )
         return np.arange(n_components).reshape(count, -1).tolist()
     try:

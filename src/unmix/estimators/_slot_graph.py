@@ -3,13 +3,16 @@
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+_UNLIKE, _ALIKE = 0.5, 0.1  # of 1 - cosine
+
 
 def slots_of(profiles: np.ndarray) -> list[list[int]]:
     """Return the connected components of the graph that links latents with similar influence.
 
-    Latents are linked where the cosine of their influences is above a threshold; the threshold lies in the
-    middle of the widest gap between those at which components merge (with 0, where nothing is shared, and 1
-    among them). Disjoint slots are the components of the factor graph itself.
+    Latents are linked where the cosine of their influences is near 1. How near is read off the gaps between
+    the cosines at which components merge: the largest ratio of 1 - cosine, from 0.5 (unlike) to 0.1 (alike).
+    Disjoint slots are the components of the factor graph itself; slots that share more than half of what they
+    move look alike, and are not told apart.
 
     Parameters
     ----------
@@ -28,9 +31,10 @@ def slots_of(profiles: np.ndarray) -> list[list[int]]:
     """
     unit = profiles / np.maximum(np.linalg.norm(profiles, axis=1, keepdims=True), 1e-30)
     cosine = unit @ unit.T
-    marks = np.concatenate([[0.0], _merges(cosine), [1.0]])
-    widest = int(np.diff(marks).argmax())
-    labels = connected_components(cosine > marks[widest : widest + 2].mean(), directed=False)[1]
+    marks = np.log([_UNLIKE, *np.clip(1 - _merges(cosine), _ALIKE, _UNLIKE), _ALIKE])
+    widest = int(np.diff(marks).argmin())
+    near = np.exp(marks[widest : widest + 2].mean())
+    labels = connected_components(1 - cosine < near, directed=False)[1]
     return [np.flatnonzero(labels == k).tolist() for k in range(labels.max() + 1)]
 
 
@@ -43,4 +47,4 @@ def _merges(cosine: np.ndarray) -> np.ndarray:
         merges.append(reached[best])
         reached = np.maximum(reached, cosine[best])
         outside = outside[outside != best]
-    return np.clip(np.sort(merges), 0.0, 1.0)
+    return np.sort(merges)

@@ -16,8 +16,8 @@ class Pool:
     """Sparse slots of each size, found from random directions.
 
     A direction u that moves few observed variables lies in one slot. It is found by reweighted least squares
-    for sum_i log(u^T G_i u + knee^2), while the knee shrinks. The variables that it leaves alone then tell the
-    other directions of its slot: they leave the same ones alone.
+    for sum_i log(u^T G_i u + knee^2), while the knee shrinks. The variables that it leaves alone then tell
+    the other directions of its slot: they leave the same ones alone.
 
     Attributes
     ----------
@@ -27,9 +27,7 @@ class Pool:
         For each size, orthonormal (s, z, size) and (s,).
     """
 
-    def __init__(
-        self, G: Float[Tensor, "x z z"], sizes: Sequence[int], generator: torch.Generator
-    ) -> None:
+    def __init__(self, G: Float[Tensor, "x z z"], sizes: Sequence[int], generator: torch.Generator) -> None:
         total, eye = G.sum(0), torch.eye(G.shape[1]).to(G)
         self.back = torch.linalg.inv(torch.linalg.cholesky(total + _RIDGE * total.diagonal().mean() * eye)).mT
         white = self.back.mT @ G @ self.back

@@ -17,20 +17,23 @@ from ._slot_graph import slots_of
 from ._slot_objective import AdditiveDecoder
 from ._slot_search import influences, sparsest_slots
 
+_NOTHING = 0.15  # standard deviations of an observed variable that hardly count as influence
 _POINTS = 300  # at which Jacobians are taken
 
 
 def find_slots(
     objective: Objective, x: Float[Tensor, "n x"], generator: torch.Generator, *, search: bool
 ) -> list[list[int]]:
-    """Return slots of the decoder: of its latents, or where coordinates are free of its sparsest directions."""
+    """Return slots of the decoder: of its latents, or of its sparsest directions."""
     with torch.no_grad():
         G, covariance = _moments(_jacobians(objective, x), objective.encode(x))
     if search:
         basis = sparsest_slots(G, covariance, [1] * objective.n_components, generator)
-        back = torch.linalg.inv(basis)
-        G = back.mT @ G @ back
-    return slots_of(np.asarray(G.diagonal(dim1=1, dim2=2).mT.clamp_min(0).sqrt().cpu()))
+    else:
+        basis = torch.diag(covariance.diagonal().rsqrt())
+    back = torch.linalg.inv(basis)
+    spread = (back.mT @ G @ back).diagonal(dim1=1, dim2=2).mT  # variance that a latent gives a variable
+    return slots_of(np.asarray((spread / (spread + _NOTHING**2)).clamp_min(0).cpu()))
 
 
 def _jacobians(objective: Objective, x: Tensor) -> Float[Tensor, "n x z"]:
