@@ -1,9 +1,10 @@
 """How well slots are recovered: SIS beside raw x, the rotation floor and compositional contrast, same seeds.
 
 Run `python benchmarks/slots.py --rows K3-50 K3-80 --seeds 2 --workers 2 --out slots.json`. Every row uses the
-defaults of `SlotAutoencoder`; "contrast" is the same autoencoder, with the same steps and restarts, without
-the search and with the published penalty. Restarts are chosen by the objective. Seeds start at 1000; the defaults
-were chosen on others, below 200. `--speed` times the vectorised contrast against a loop over pairs of slots.
+defaults of `SlotAutoencoder`; "contrast" is the same autoencoder, with the same epochs and restarts, without
+the search and with the published penalty from the first step on. Restarts are chosen by the objective. Seeds
+start at 1000; the defaults were chosen on others, below 200. `--speed` times the vectorised contrast against
+a loop over pairs of slots.
 """
 
 import argparse

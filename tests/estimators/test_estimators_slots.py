@@ -11,7 +11,7 @@ from unmix.estimators._objective import Objective
 from unmix.estimators._slot_graph import slots_of
 from unmix.estimators._slot_objective import AdditiveDecoder, SlotObjective
 from unmix.estimators._slot_search import influences, sparsest_slots
-from unmix.estimators._slot_starts import rebase_slots, turn_slots
+from unmix.estimators._slot_starts import rebase_slots
 from unmix.metrics import slot_identifiability
 from unmix.nn import jacobian, mlp, residual_mlp
 from unmix.penalties import compositional_contrast, dependency_sparsity
@@ -84,10 +84,7 @@ def test_changing_slots_leaves_the_reconstruction_alone(shared):
     def decoded(member, batch):
         return member.decoder(member.encode(batch))
 
-    before, codes = ensemble.each(decoded, x), ensemble.each(Objective.encode, x)
-    turn_slots(ensemble, generator)
-    turned = ensemble.each(Objective.encode, x)
-    assert torch.allclose(turned[0], codes[0]) and not torch.allclose(turned[1], codes[1], atol=0.1)
+    before = ensemble.each(decoded, x)
     rebase_slots(ensemble, x, generator, [[0, 2], [1, 3]])
     assert torch.allclose(ensemble.each(decoded, x), before, atol=1e-3)
     white = torch.cov(ensemble.each(Objective.encode, x)[0][:, [0, 2]].T, correction=0)
@@ -105,7 +102,8 @@ def test_slots_that_share_half_their_rows_are_found_where_contrast_fails(shared,
 
 
 def test_slots_are_counted_and_put_where_they_are_asked_for(shared):
-    model = unmix.SlotAutoencoder(4, max_iter=20, **STEPS).fit(shared.x)
+    apart = slots(1500, 2, 2, n_rows=12, overlap=0.2, random_state=0)
+    model = unmix.SlotAutoencoder(4, max_iter=20, **STEPS).fit(apart.x)
     assert sorted(map(len, model.partition_)) == [2, 2]
     assert sorted(j for slot in model.partition_ for j in slot) == [0, 1, 2, 3]
     listed = unmix.SlotAutoencoder(4, slots=[[3, 0], [2, 1]], max_iter=20, **STEPS).fit(shared.x)

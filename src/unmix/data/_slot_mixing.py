@@ -43,8 +43,8 @@ class SlotMixing:
     References
     ----------
     Brady et al. (2023), Provably learning object-centric representations, Section 5 (a network for each
-    slot), arXiv:2305.14229; Brady et al. (2025), Interaction asymmetry, arXiv:2411.07784 (interactions of an order
-    lower than within slots).
+    slot), arXiv:2305.14229; Brady et al. (2025), Interaction asymmetry, arXiv:2411.07784
+    (interactions of an order lower than within slots).
     """
 
     supports: np.ndarray

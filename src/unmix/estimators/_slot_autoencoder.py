@@ -20,7 +20,7 @@ from ._linear_starts import has_linear_coordinates, principal, start_linear
 from ._objective import Objective, Penalty
 from ._restarts import Schedule, Trained, train_restarts
 from ._slot_objective import AdditiveDecoder, SlotObjective
-from ._slot_starts import find_slots, rebase_slots, start_additive, turn_slots
+from ._slot_starts import find_slots, rebase_slots, start_additive
 
 WEIGHT_SCALE = 0.1
 _WARM_UP = 0.5  # share of the epochs in which nothing but reconstruction is trained
@@ -34,9 +34,9 @@ class SlotAutoencoder(LatentEstimator):
 
     The objective is ||x - decoder(z)||^2 + weight penalty(decoder, z), with x standardised and codes held
     near unit variance. Half of the training is for reconstruction alone. Then the linear coordinates are
-    searched in which the slots of the decoder's Jacobians are sparsest, from many starts, and training goes on from there with
-    the penalty, which bends the code; the search is repeated once, and kept if the objective is lower for it.
-    Ground truth takes no part.
+    searched in which the slots of the decoder's Jacobians are sparsest, from many starts, and training goes
+    on from there with the penalty, which bends the code; the search is repeated once, and kept if the
+    objective is lower for it. Ground truth takes no part.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class SlotAutoencoder(LatentEstimator):
         interact (Type H_2).
     search : bool
         Whether to search for sparse slots. Without it, or with networks other than `unmix.nn.residual_mlp`,
-        training goes on from the reconstruction, whose code is turned at random for each restart.
+        restarts begin at random and are trained with the penalty from the first step on.
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories.
     n_restarts : int
@@ -165,21 +165,21 @@ class SlotAutoencoder(LatentEstimator):
 
     def _train(self, x: Tensor, schedule: Schedule) -> Trained:
         generator = torch.Generator().manual_seed(schedule.seed)
-        warm_up = max(1, round(_WARM_UP * schedule.max_iter))
-        plain = self._warmed_up(
-            x, replace(schedule, max_iter=warm_up, checkpoint=_folder(schedule, "warm-up"))
-        )
-        informed = self.search and has_linear_coordinates(plain)
+        informed = self.search and has_linear_coordinates(build(self._plain, 1, x, schedule.seed)[0])
+        warm_up = max(1, round(_WARM_UP * schedule.max_iter)) if informed or self.slots is None else 0
+        first = replace(schedule, max_iter=warm_up, checkpoint=_folder(schedule, "warm-up"))
+        plain = self._warmed_up(x, first) if warm_up else None
         self.slot_of_ = self._slot_numbers(plain, x, generator, informed)
         improve = partial(rebase_slots, partition=self.partition_) if informed else None
-        members = self._started(plain, x, generator, improve, schedule.seed)
+        members = build(self._networks, self.n_restarts, x, schedule.seed)
+        if plain is not None and improve is not None:
+            _start(members, plain, x, generator, improve)
+        n_left = max(1, schedule.max_iter - warm_up)
         return train_restarts(
             members,
             {"penalty": self.weight, "scale": WEIGHT_SCALE},
             x,
-            replace(
-                schedule, max_iter=max(1, schedule.max_iter - warm_up), checkpoint=_folder(schedule, "slots")
-            ),
+            replace(schedule, max_iter=n_left, checkpoint=_folder(schedule, "slots")),
             improve=None if self.additive else improve,
         )
 
@@ -192,33 +192,29 @@ class SlotAutoencoder(LatentEstimator):
         return train_restarts([member], {"scale": WEIGHT_SCALE}, x, schedule).objective
 
     def _slot_numbers(
-        self, plain: Objective, x: Tensor, generator: torch.Generator, search: bool
+        self, plain: Objective | None, x: Tensor, generator: torch.Generator, search: bool
     ) -> np.ndarray:
         n = self.n_components
-        if self.slots is not None:
-            partition = listed(self.slots, n)
+        if plain is None or self.slots is not None:
+            partition = listed(self.slots or 1, n)
         else:
             partition = find_slots(plain, x, generator, search=search)
         return np.array([k for j in range(n) for k, slot in enumerate(partition) if j in slot])
 
-    def _started(
-        self, plain: Objective, x: Tensor, generator: torch.Generator, improve: Any, seed: int
-    ) -> list[Objective]:
-        """Return members at the sparsest slots of the warm decoder, or at random turns of its code."""
-        members = build(self._networks, self.n_restarts, x, seed)
-        ensemble = Ensemble([plain] * self.n_restarts, {})
-        if improve is not None:
-            improve(ensemble, x, generator)
-        elif has_linear_coordinates(plain):
-            turn_slots(ensemble, generator)
-        for number, member in enumerate(members):
-            start = ensemble.extract(number)
-            member.encoder = start.encoder
-            if isinstance(member.decoder, AdditiveDecoder):
-                start_additive(member.decoder, start, x)
-            else:
-                member.decoder = start.decoder
-        return members
+
+def _start(
+    members: list[Objective], plain: Objective, x: Tensor, generator: torch.Generator, improve: Any
+) -> None:
+    """Start members at the sparsest slots of the warm decoder, each by a search of its own."""
+    ensemble = Ensemble([plain] * len(members), {})
+    improve(ensemble, x, generator)
+    for number, member in enumerate(members):
+        start = ensemble.extract(number)
+        member.encoder = start.encoder
+        if isinstance(member.decoder, AdditiveDecoder):
+            start_additive(member.decoder, start, x)
+        else:
+            member.decoder = start.decoder
 
 
 def _folder(schedule: Schedule, name: str) -> Any:

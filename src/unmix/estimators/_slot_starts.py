@@ -62,14 +62,6 @@ def rebase_slots(
     _change_coordinates(ensemble, bases, len(order))
 
 
-def turn_slots(ensemble: Ensemble, generator: torch.Generator) -> None:
-    """Turn the code of every member but the first at random."""
-    n = ensemble.member.n_components
-    turns = torch.linalg.qr(torch.randn(len(ensemble), n, n, generator=generator))[0]
-    turns[0] = torch.eye(n)
-    _change_coordinates(ensemble, turns.to(next(iter(ensemble.parameters.values()))), n)
-
-
 @torch.no_grad()
 def start_additive(decoder: AdditiveDecoder, objective: Objective, x: Tensor) -> None:
     """Start each slot's network at the mean slope of a trained decoder, where it has a linear part."""
