@@ -51,7 +51,9 @@ class CGVAE(DomainEstimator):
         Sparse mixing, see `unmix.penalties`: forward differences and the group form are options of
         `dependency_sparsity`; with `decoder=unmix.nn.gated_mlp`, `edge_count` counts gates.
     weight : float or callable
-        Weight of the penalty, or a schedule such as `unmix.training.warm_up`.
+        Weight of the penalty, or a schedule such as `unmix.training.warm_up`. Small on purpose: the likelihood
+        should decide, and sparsity among codes that fit alike. Five times as much turns nested graphs into
+        sparser ones that fit worse.
     beta : float
         Weight of the fit.
     prior : {"gaussian", "sigmoidal", "spline"}
@@ -102,7 +104,7 @@ class CGVAE(DomainEstimator):
         n_components: int = 2,
         *,
         penalty: Penalty = default_penalty,
-        weight: float | Callable[[int], float] = 0.01,
+        weight: float | Callable[[int], float] = 0.002,
         beta: float = 0.03,
         prior: str = "gaussian",
         n_shared: int = 0,
@@ -111,7 +113,7 @@ class CGVAE(DomainEstimator):
         encoder: Factory = network,
         decoder: Factory = network,
         n_restarts: int = 8,
-        max_iter: int = 50,
+        max_iter: int = 30,
         batch_size: int = 500,
         lr: float = 2e-3,
         device: str = "auto",

@@ -59,7 +59,7 @@ class IVAE(DomainEstimator):
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
         n_restarts: int = 1,
-        max_iter: int = 50,
+        max_iter: int = 30,
         batch_size: int = 500,
         lr: float = 2e-3,
         device: str = "auto",
