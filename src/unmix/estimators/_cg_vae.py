@@ -51,9 +51,8 @@ class CGVAE(DomainEstimator):
         Sparse mixing, see `unmix.penalties`: forward differences and the group form are options of
         `dependency_sparsity`; with `decoder=unmix.nn.gated_mlp`, `edge_count` counts gates.
     weight : float or callable
-        Weight of the penalty, or a schedule such as `unmix.training.warm_up`. Small on purpose: the likelihood
-        should decide, and sparsity among codes that fit alike. Five times as much turns nested graphs into
-        sparser ones that fit worse.
+        Weight of the penalty, or a schedule such as `unmix.training.warm_up`. Small on purpose: the
+        likelihood should decide, and sparsity among codes that fit alike.
     beta : float
         Weight of the fit.
     prior : {"gaussian", "sigmoidal", "spline"}
