@@ -7,9 +7,12 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from unmix.data import slots
+from unmix.estimators._slot_search import influences, sparsest_slots
 from unmix.structure import Structure
 from unmix.theory import certify
 
@@ -142,6 +145,26 @@ def draw_mechanisms() -> Figure:
     return figure
 
 
+def draw_slots() -> Figure:
+    """Draw what moves what in an arbitrary code, and after the search; slots share half of their rows."""
+    data = slots(300, 3, 2, n_rows=12, overlap=0.5, random_state=0)
+    mix = np.random.default_rng(0).normal(size=(6, 6))
+    J = torch.tensor(data.mixing.jacobian(data.z) / data.x.std(0)[:, None] @ np.linalg.inv(mix))
+    covariance = torch.tensor(mix @ mix.T)
+    basis = sparsest_slots(influences(J), covariance, [2, 2, 2], torch.Generator().manual_seed(0))
+    given = torch.diag(covariance.diagonal().rsqrt())
+    panels = (("a code that explains the data", given), ("its sparsest slots", basis))
+    figure = Figure(figsize=(7, 3.2), layout="constrained")
+    for ax, (title, change) in zip(figure.subplots(1, 2), panels, strict=True):
+        shown = (J @ torch.linalg.inv(change)).square().mean(0).sqrt().T.numpy()
+        ax.imshow(shown, cmap="Blues", aspect="auto", vmin=0, vmax=0.8)
+        ax.set(xticks=[], yticks=range(6))
+        _plain(ax, title, "observed variables", "latents")
+        for edge in (1.5, 3.5) if change is basis else ():
+            ax.axhline(edge, color=ORANGE, linewidth=1.6)
+    return figure
+
+
 def _main() -> None:
     matplotlib.rcParams.update({"svg.hashsalt": "unmix", "svg.fonttype": "none"})
     pictures = (
@@ -149,6 +172,7 @@ def _main() -> None:
         ("turn", draw_turn),
         ("relations", draw_relations),
         ("mechanisms", draw_mechanisms),
+        ("slots", draw_slots),
     )
     for name, draw in pictures:
         draw().savefig(HERE / f"{name}.svg", transparent=True, metadata={"Date": None})

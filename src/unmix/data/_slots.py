@@ -202,7 +202,7 @@ def _check_numbers(
         ("noise", noise, np.inf),
         ("nonlinearity", nonlinearity, np.inf),
     ):
-        if not isinstance(amount, Real) or not np.isfinite(amount) or not 0 <= amount <= most:
+        if not isinstance(amount, Real) or not 0 <= float(amount) <= most or np.isinf(float(amount)):
             words = "at least 0" if most == np.inf else f"from 0 to {most}"
             raise ValueError(f"`{name}` must be a finite number of {words}, got {amount!r}.")
 

@@ -96,7 +96,7 @@ class SlotAutoencoder(LatentEstimator):
         n_components: int = 2,
         *,
         slots: Slots = None,
-        penalty: Penalty = slot_sparsity,
+        penalty: Callable[..., Any] = slot_sparsity,
         weight: float | Callable[[int], float] = 0.01,
         additive: bool = False,
         search: bool = True,
