@@ -5,13 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import fake_table
 import pytest
 
+from loopback import loopback_cluster, wait_for
 from unmix.experiments import Cell, Store, _code, dask_executor, sweep, tasks_of
 from unmix.experiments._work import perform
 
@@ -46,13 +46,6 @@ def run(tmp_path, *arguments, **extra):
     process = start(tmp_path, *arguments, **extra)
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
-
-
-def wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.02)
 
 
 def stored(tmp_path):
@@ -135,22 +128,8 @@ def cluster(tmp_path_factory):
     _code._library.cache_clear()  # a file may have been edited since the first test asked
     _code._digest.cache_clear()
     folder = tmp_path_factory.mktemp("cluster")
-    where, processes = folder / "scheduler.json", []
-
-    def launch(command, *arguments):
-        line = [sys.executable, "-m", f"distributed.cli.dask_{command}", "--scheduler-file", str(where)]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        processes.append(subprocess.Popen([*line, *arguments], cwd=folder, env=environment(folder), **quiet))
-        return processes[-1]
-
-    launch("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
-    wait_for(lambda: where.exists() and where.stat().st_size > 0)
-    flags = ("--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard")
-    workers = [launch("worker", *flags, "--local-directory", str(folder)) for _ in range(2)]
-    yield json.loads(where.read_text())["address"], workers, folder
-    for process in processes:
-        process.kill()
-        process.wait()
+    with loopback_cluster(folder, environment(folder)) as (address, workers):
+        yield address, workers, folder
 
 
 def test_a_cluster_gives_the_same_bits_even_when_a_worker_is_killed(cluster, tmp_path):
