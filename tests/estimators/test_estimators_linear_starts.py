@@ -4,7 +4,6 @@ import torch
 
 from unmix.data import sparse_mixing
 from unmix.estimators._ensemble import Ensemble
-from unmix.estimators._objective import Objective
 from unmix.estimators._linear_starts import (
     distinct_bases,
     has_linear_coordinates,
@@ -13,6 +12,7 @@ from unmix.estimators._linear_starts import (
     sparse_bases,
     start_linear,
 )
+from unmix.estimators._objective import Objective
 from unmix.metrics import mcc
 from unmix.nn import mlp, residual_mlp
 

@@ -78,4 +78,5 @@ class BetaVAE(LatentEstimator):
         return Objective(self.encoder(n_features, 2 * n), self.decoder(n, n_features), n, variational=True)
 
     def _train(self, x: Tensor, schedule: Schedule) -> Trained:
-        return train_restarts(build(self._networks, self.n_restarts, x, schedule.seed), {"kl": self.beta}, x, schedule)
+        members = build(self._networks, self.n_restarts, x, schedule.seed)
+        return train_restarts(members, {"kl": self.beta}, x, schedule)

@@ -12,9 +12,9 @@ from unmix.nn import residual_mlp
 from unmix.penalties import dependency_sparsity
 
 from ._base import Factory, LatentEstimator, build
+from ._linear_starts import distinct_bases, has_linear_coordinates, principal, rebase, start_linear
 from ._objective import Objective, Penalty
 from ._restarts import Schedule, Trained, train_restarts
-from ._linear_starts import distinct_bases, has_linear_coordinates, principal, rebase, start_linear
 
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 WEIGHT_TALL, WEIGHT_SQUARE, WEIGHT_CORRELATION = 0.015, 0.003, 0.1

@@ -46,7 +46,7 @@ CLASSES: tuple[type[LatentEstimator], ...] = (
     SlotAutoencoder,
     VaDE,
 )
-PLAIN: tuple[type, ...] = (FastICA, SparseBasis)  # without networks: settings and fitted attributes are all there is
+PLAIN: tuple[type, ...] = (FastICA, SparseBasis)  # without networks: fitted attributes are all there is
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
@@ -144,10 +144,7 @@ def _restore_networks(estimator: Any, tensors: dict[str, Tensor]) -> None:
 
 
 def _tensors(estimator: LatentEstimator) -> dict[str, Tensor]:
-    arrays = {
-        name: torch.from_numpy(getattr(estimator, name).copy())
-        for name in estimator._fitted_arrays
-    }
+    arrays = {name: torch.from_numpy(getattr(estimator, name).copy()) for name in estimator._fitted_arrays}
     networks = estimator._objective_.state_dict()
     structure = {"structure": torch.from_numpy(estimator.structure_.support.copy())}
     return {name: t.contiguous() for name, t in (arrays | networks | structure).items()}

@@ -29,7 +29,7 @@ def perturbation_sparsity(
     Parameters
     ----------
     decoder : callable
-        Maps (n, z) to (n, ...); it must give the same output for the same code (fixed noise, no style mixing).
+        Maps (n, z) to (n, ...); it must give the same output for a code (fixed noise, no style mixing).
     z : (n, z) tensor
     step : float
         Length of the step, in either direction.
@@ -110,7 +110,7 @@ def mask_sparsity(importance: Float[Tensor, " d"]) -> Float[Tensor, ""]:
 
 
 def edge_count(decoder: Any, z: Any = None) -> Float[Tensor, ""]:
-    """Expected number of edges of a decoder with gates, `unmix.nn.gated_mlp`; codes are not used.
+    """Count the expected edges of a decoder with gates, `unmix.nn.gated_mlp`; codes are not used.
 
     Examples
     --------
