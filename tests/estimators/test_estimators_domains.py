@@ -174,7 +174,7 @@ def test_changes_and_sparse_mixing_recover_what_changes_alone_do_not(small):
         {"decoder": gated_mlp, "penalty": edge_count},
         {"encoder": mlp, "decoder": mlp},
     ],
-    ids=str,
+    ids=lambda settings: ", ".join(f"{k}={getattr(v, '__name__', v)}" for k, v in settings.items()),
 )
 def test_every_option_trains_is_stored_and_comes_back(settings, small, tmp_path):
     names = np.array(["mouse", "rat", "ant"])[small.u]
