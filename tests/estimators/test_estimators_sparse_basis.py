@@ -162,10 +162,11 @@ def test_solver_comes_back_from_its_file(member, code, tmp_path):
     frame = pd.DataFrame(code[1][:300], columns=list("abcde"))
     model = clone(member).fit(frame)
     loaded = unmix.load(model.save(tmp_path / "basis"))
-    assert type(loaded) is SparseBasis and repr(loaded) == repr(model)
+    assert type(loaded) is type(model) and repr(loaded) == repr(model)
     np.testing.assert_array_equal(loaded.transform(frame), model.transform(frame))
-    np.testing.assert_array_equal(loaded.activity(frame), model.activity(frame))
-    assert loaded.flags_ == model.flags_ and list(loaded.feature_names_in_) == list("abcde")
+    if isinstance(model, SparseBasis):
+        np.testing.assert_array_equal(loaded.activity(frame), model.activity(frame))
+    assert list(loaded.feature_names_in_) == list("abcde")
     for name in (name for name in vars(model) if name.endswith("_")):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(model, name))
 
