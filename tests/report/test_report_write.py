@@ -269,3 +269,10 @@ def test_nothing_to_report(tmp_path):
 def test_data_of_a_wrong_shape(tmp_path):
     with pytest.raises(ValueError, match="`data` must be a LatentDataset or a matrix"):
         report.write(tmp_path / "r.html", certificate=certify(Structure(np.eye(2))), data=np.ones(3))
+
+
+def test_dependencies_are_shown_beside_what_a_triangular_model_needs(tmp_path):
+    for structure, words in [(diverse(8, 4, random_state=0), "needs "), (diverse(26, 4), "needs at most ")]:
+        model, data = case(structure)
+        page = Page(report.write(tmp_path / "r.html", model=model, data=data).read_text(encoding="utf-8"))
+        assert f"a triangular model {words}{certify(structure).alternative.edges}" in page.text

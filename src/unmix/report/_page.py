@@ -94,7 +94,7 @@ def _facts(material: Material) -> list[dict[str, str]]:
             if material.x is None
             else [("Samples", f"{len(material.x):,}", f"of {material.x.shape[1]} variables")]
         ),
-        *([] if material.structure is None else _structure_facts(material.structure)),
+        *([] if material.structure is None else _structure_facts(material.structure, material.certificate)),
         *(
             []
             if material.explained is None
@@ -104,17 +104,22 @@ def _facts(material: Material) -> list[dict[str, str]]:
     return [{"label": label, "value": value, "detail": detail} for label, value, detail in facts]
 
 
-def _structure_facts(structure: Any) -> list[tuple[str, str, str]]:
-    from ..structure import triangular_edges
-
-    comparable = structure.n_observed >= structure.n_latents
-    bound = f"a triangular model needs {triangular_edges(*structure.shape)}" if comparable else ""
-    facts = [("Latents", str(structure.n_latents), ""), ("Dependencies", str(structure.n_edges), bound)]
+def _structure_facts(structure: Any, certificate: Any) -> list[tuple[str, str, str]]:
+    rival = _rival(certificate)
+    facts = [("Latents", str(structure.n_latents), ""), ("Dependencies", str(structure.n_edges), rival)]
     if structure.margin is not None:
         facts.append(
             ("Margin", "∞" if np.isinf(structure.margin) else f"{structure.margin:.1f}×", "kept over dropped")
         )
     return facts
+
+
+def _rival(certificate: Any) -> str:
+    """Say how few edges a triangular model of such data needs, where that is known."""
+    counted = getattr(certificate, "alternative", None)
+    if counted is None or counted.edges is None:
+        return ""
+    return f"a triangular model needs {'' if counted.exact else 'at most '}{counted.edges}"
 
 
 def _spaced(name: str) -> str:
