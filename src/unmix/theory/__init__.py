@@ -2,7 +2,9 @@
 
 `certify` reads a dependency structure and says, latent by latent, what sparsity identifies. It keeps two
 relations apart: what always follows (`may_depend`), and what the paper states (`separated_in_paper`), which
-needs independent latents where children are nested. Everything here is exact and free of randomness.
+needs independent latents where children are nested. Other certifiers read mixtures, domains, Jacobians,
+decoders and pairs of runs, and `explain` joins what they say. What is estimated from samples (resamples,
+refits) takes a `random_state`; all else is exact.
 """
 
 from ._between import Between, between
