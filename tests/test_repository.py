@@ -1,9 +1,9 @@
 """What the documents say about the repository is so."""
 
 import doctest
+import importlib
 import json
 import re
-import sys
 import tomllib
 from pathlib import Path
 
@@ -144,11 +144,8 @@ def test_pre_commit_runs_the_checks_of_the_makefile_without_network():
     assert all(f"$(BIN)/{entry}" in MAKEFILE for entry in entries)
 
 
-def test_the_tables_of_results_are_those_of_the_stored_measurements():
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        import recovery
-    finally:
-        sys.path.pop(0)
-    stored = json.loads((ROOT / "benchmarks/results/recovery.json").read_text(encoding="utf-8"))
-    assert recovery.table(stored) in (ROOT / "docs/results.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("name", "page"), [("recovery", "results.md"), ("sparse_basis", "sparse-basis.md")])
+def test_the_tables_of_results_are_those_of_the_stored_measurements(name, page, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    stored = json.loads((ROOT / f"benchmarks/results/{name}.json").read_text(encoding="utf-8"))
+    assert importlib.import_module(name).table(stored) in (ROOT / "docs" / page).read_text(encoding="utf-8")
