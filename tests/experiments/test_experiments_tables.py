@@ -7,11 +7,14 @@ import struct
 import numpy as np
 import pytest
 
+from unmix.data import multi_domain
 from unmix.experiments import EXPERIMENTS, RAW, ROTATION, Store, load_experiment, sweep, tasks_of
 from unmix.experiments._work import perform
+from unmix.experiments.cg._common import POOLED, WITHIN
+from unmix.experiments.cg._common import codes as domain_codes
 from unmix.experiments.nearid._images import digits, read_idx
 from unmix.experiments.pdgmm._paper import PAPER
-from unmix.metrics import rotation_floor
+from unmix.metrics import mcc, rotation_floor
 
 TABLES = {name: load_experiment(name) for name in EXPERIMENTS}
 every_table = pytest.mark.parametrize("name", EXPERIMENTS)
@@ -28,7 +31,7 @@ def smoke(name, such_that):
 @every_table
 def test_every_table_says_what_it_is_and_where_numbers_are_from(name):
     table = TABLES[name]
-    assert "arXiv:26" in table.__doc__ and len(table.__doc__.split("\n")[0]) < 110
+    assert "arXiv:2" in table.__doc__ and len(table.__doc__.split("\n")[0]) < 110
     for cell in table.CELLS:
         assert (cell.paper is None) or "arXiv:" in cell.source, cell
         assert cell.spread is None or cell.paper is not None
@@ -49,7 +52,8 @@ def test_what_learned_nothing_stands_beside_the_methods(name):
 
 
 @pytest.mark.parametrize(
-    "name", [n for n in EXPERIMENTS if n.startswith("pdgmm") and n not in ("pdgmm.d5", "pdgmm.d8")]
+    "name",
+    [n for n in EXPERIMENTS if n.startswith(("pdgmm", "cg", "mech")) and n not in ("pdgmm.d5", "pdgmm.d8")],
 )
 def test_every_score_has_a_reference_in_its_own_column(name):
     places = {(cell.row, cell.column, cell.value) for cell in TABLES[name].CELLS}
@@ -94,6 +98,40 @@ def test_a_cell_of_each_paper_runs_and_raw_x_is_what_it_says():
     assert smoke("pdgmm.table1", lambda cell: cell.row == ROTATION)["r2"] == pytest.approx(1)
     pair = smoke("nearid.figure2", lambda cell: cell.column == "leak 1")
     assert pair["K, mean"] == pytest.approx(1, abs=1e-4), "linear orthogonal layers are an isometry"
+
+
+def test_scores_within_domains_are_not_those_over_all_of_them():
+    raw = smoke("cg.square", lambda cell: cell.row == RAW)
+    floor = smoke("cg.square", lambda cell: cell.row == ROTATION)
+    data = multi_domain(120, n_domains=2, profile="square", random_state=0)
+    fresh = data.world.sample(200, random_state=1_000_000)
+    assert raw == {WITHIN: mcc(fresh.z, fresh.x, within=fresh.u), POOLED: mcc(fresh.z, fresh.x)}
+    assert floor[WITHIN] == pytest.approx(0.77, abs=0.05) and floor[POOLED] == pytest.approx(0.77, abs=0.08)
+
+
+def test_the_domains_reach_those_who_take_them():
+    told = smoke("cg.domains", lambda cell: cell.row == "iVAE")
+    alone = smoke("cg.domains", lambda cell: cell.row == "beta-VAE")
+    assert 0 < told[WITHIN] < 1 and 0 < alone[WITHIN] < 1 and told != alone
+    seen = {}
+
+    class Watcher:
+        def fit(self, x, domains=None):
+            seen["fit"] = domains
+
+        def transform(self, x):
+            return x
+
+    data = multi_domain(40, n_domains=2, random_state=0)
+    assert np.array_equal(domain_codes(Watcher(), data, data), data.x) and seen["fit"] is data.u
+
+
+def test_slots_of_the_truth_are_found_and_rotated_ones_are_not():
+    truth = smoke("mechanistic.overlap", lambda cell: cell.row == "true latents")
+    floor = smoke("mechanistic.overlap", lambda cell: cell.row == ROTATION)
+    raw = smoke("mechanistic.overlap", lambda cell: cell.row == RAW)
+    assert truth["SIS"] > 0.7 > 0.4 > max(floor["SIS"], raw["SIS"])
+    assert -1 < smoke("mechanistic.overlap", lambda cell: cell.row == "contrast, weight 1")["SIS"] < 0.7
 
 
 @pytest.mark.slow

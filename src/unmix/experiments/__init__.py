@@ -34,6 +34,11 @@ EXPERIMENTS = (
     "pdgmm.e5",
     "nearid.figure2",
     "nearid.table1",
+    "cg.domains",
+    "cg.square",
+    "mechanistic.overlap",
+    "mechanistic.kinds",
+    "mechanistic.ablation",
 )
 
 __all__ = [
