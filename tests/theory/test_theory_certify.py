@@ -11,6 +11,7 @@ import pytest
 
 from unmix.structure import Structure, complement_identity, dense, diverse, ring, triangular
 from unmix.theory import certify
+from unmix.theory._triangular import FAITHFUL
 
 EXAMPLE_5 = Structure([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
 
@@ -198,7 +199,7 @@ def test_one_latent_is_always_alone():
 
 
 @pytest.mark.parametrize(
-    ("structure", "sparser", "faithful", "faithful_if_independent"),
+    ("structure", "sparser", "warned", "warned_if_independent"),
     [
         (ring(3), False, True, True),
         (ring(4), True, True, False),  # x itself, as four dependent latents, needs 4 edges only
@@ -210,14 +211,17 @@ def test_one_latent_is_always_alone():
         (EXAMPLE_5, False, True, True),
     ],
 )
-def test_faithfulness_is_named_unless_no_other_model_is_as_sparse(
-    structure, sparser, faithful, faithful_if_independent
+def test_faithfulness_is_assumed_and_explained_unless_no_other_model_is_as_sparse(
+    structure, sparser, warned, warned_if_independent
 ):
-    for independent, named in [(False, faithful), (True, faithful_if_independent)]:
+    for independent, told in [(False, warned), (True, warned_if_independent)]:
         certificate = certify(structure, independent_latents=independent)
         assert certificate.sparser_than_triangular is sparser
-        for texts in [certificate.reasons, [a for c in certificate.certificates[:3] for a in c.assumes]]:
-            assert any("faithfulness" in text for text in texts) is named
+        assert any("faithfulness" in reason for reason in certificate.reasons) is told
+        resting = [
+            c for c in certificate.certificates if c.theorem != "DDL Assumption 2 (sufficient diversity)"
+        ]
+        assert len(resting) == 4 and all(FAITHFUL in c.assumes for c in resting)
 
 
 def test_what_is_identified_and_what_is_missing():

@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import ks_2samp, norm
 
 from unmix.structure import Structure, anchor, dense, diverse, ring, triangular, triangular_edges
-from unmix.theory import certify, triangular_alternative
+from unmix.theory import certify, explain, nonlinearity, triangular_alternative
+from unmix.theory._triangular import FAITHFUL
 
 
 def injective_structures(count, seed=0):
@@ -195,3 +196,42 @@ def test_from_samples_it_fits_nonlinear_data_as_well_as_new_samples_do():
     best = np.abs(np.corrcoef(z.T, z_hat.T)[:3, 3:]).max(1)
     assert best.min() < 0.9  # and yet some true latent is spread over several
     assert triangular_alternative(structure).edges <= structure.n_edges  # no sparsity tells them apart
+
+
+def test_a_copy_of_one_variable_breaks_what_no_triangular_model_does():
+    """Sparser than any triangular or copying model, and yet not safe: so faithfulness is always assumed.
+
+    ẑ_1 = x_1 = z_1 + h(z_2) and ẑ = z otherwise. The edge from ẑ_2 to x_1 is gone, one to x_4 has come, and
+    z_1 depends on ẑ_2 although it alone moves x_4. Only Assumption 1, second half, excludes it.
+    """
+    parents = [[1, 2], [1, 2], [0, 2], [0, 2], [1], [0], [0]]
+    structure = Structure([[j in row for j in range(3)] for row in parents])
+    assert triangular_alternative(structure) and not certify(structure).may_depend[1, 2]
+    rng = np.random.default_rng(0)
+    phases, z = rng.uniform(-3, 3, structure.shape), rng.normal(size=(300, 3))
+    signs = structure.support * np.where(np.arange(7)[:, None] % 2, 1.0, np.array([1, 1, -1]))
+
+    def bend(z_j, row, j):
+        return z_j if (row, j) == (1, 1) else z_j + 0.4 * np.sin(z_j + phases[row, j])
+
+    def mix(z):
+        return np.stack([sum(signs[r, j] * bend(z[:, j], r, j) for j in range(3)) for r in range(7)], -1)
+
+    def latents(z_hat):
+        return np.stack([z_hat[:, 0], z_hat[:, 1] - bend(z_hat[:, 2], 1, 2), z_hat[:, 2]], -1)
+
+    def jacobian(f, at, step=1e-5):
+        return np.stack([(f(at + s) - f(at - s)) / (2 * step) for s in step * np.eye(3)], axis=-1)
+
+    z_hat = np.stack([z[:, 0], mix(z)[:, 1], z[:, 2]], -1)
+    truth, other = jacobian(mix, z), jacobian(lambda at: mix(latents(at)), z_hat)
+    second = Structure(np.abs(other).max(0) > 1e-6)
+    np.testing.assert_allclose(mix(latents(z_hat)), mix(z), atol=1e-12)
+    assert nonlinearity(truth, structure) and nonlinearity(other, second)
+    assert (np.linalg.matrix_rank(truth) == 3).all() and (np.linalg.matrix_rank(other) == 3).all()
+    assert second.n_edges == structure.n_edges and structure.hamming(
+        second
+    )  # as sparse, and Theorem 2 fails, too
+    assert np.abs(jacobian(latents, z_hat)[:, 1, 2]).min() > 0.5
+    believed = explain(structure, jacobians=truth).assumed
+    assert FAITHFUL in believed and not any("nonlinearity" in word for word in believed)

@@ -24,7 +24,7 @@ FAITHFUL = (
 class TriangularAlternative:
     """How sparse models are that fit data of this structure without knowing it; see `triangular_alternative`.
 
-    Truthy iff the structure is certain to be sparser, so that sparsity alone speaks for it.
+    Truthy iff the structure is certain to be sparser than all of these, so that sparsity alone excludes them.
 
     Attributes
     ----------
@@ -135,7 +135,8 @@ def triangular_alternative(
     latents themselves. If such a model has at most as many edges as the truth, a sparse fit may be that model
     instead, and what is concluded from sparsity rests on the faithfulness assumption that excludes it.
     Orderings that recover the truth, or mix along its structure no more than the theorems leave open, do no
-    harm and are not counted.
+    harm and are not counted. Neither are models that replace some latents only, say one by an observed
+    variable: faithfulness stays an assumption, and a mild one where the structure is sparser.
 
     The count is for generic mixing of independent latents: edges that are missing in the triangular model
     need independences between observed variables, and generic mixing has only those its structure implies. It
