@@ -1,146 +1,153 @@
-"""All structures up to 4 x 4, and random ones up to 8 x 6, against the definitions over all sets A and B.
+"""Every verdict against the definitions: all structures up to 4 x 4, random ones up to 8 x 6, all sets A, B.
 
-Latents may be relabelled freely (a law of its own), so that structures are taken up to the order of columns.
-Sets of latents and of observed variables are written as bits.
+`certify` is compared on every structure. Questions about two sets are asked for every pair of sets of one
+structure for each way of relabelling (their sizes add up to all structures), and for one pair of sets, drawn
+at random, of every structure: so no verdict hangs on the labels either. What takes minutes is marked slow.
 """
 
 import itertools
 
 import numpy as np
 import pytest
+from brute_force import SHAPES, Defined, every_support, random_supports, representatives
 
 from unmix.structure import Structure
-from unmix.theory import between, certify
+from unmix.theory import between, certify, identify
 
-SHAPES = [(x, n) for x in range(1, 5) for n in range(1, 5)]
-CLAUSES = (1, 2, 3)
-
-
-def every_structure(x, n):
-    columns = [c for c in itertools.product([0, 1], repeat=x) if any(c)]
-    for chosen in itertools.combinations_with_replacement(columns, n):
-        yield Structure(np.array(chosen).T)
-
-
-def random_structures(count, seed=0):
-    rng = np.random.default_rng(seed)
-    while count:
-        support = rng.random((rng.integers(4, 9), rng.integers(3, 7))) < rng.uniform(0.2, 0.8)
-        if support.any(0).all():
-            count -= 1
-            yield Structure(support)
+EXPRESSIONS = {
+    "A & B": frozenset.__and__,
+    "A | B": frozenset.__or__,
+    "A ^ B": frozenset.__xor__,
+    "A - B": frozenset.__sub__,
+}
+INDEPENDENT = pytest.mark.parametrize("independent", [False, True])
 
 
-def bits(members):
-    return sum(1 << int(k) for k in members)
+def pairs_of(matrix):
+    return set(map(tuple, np.argwhere(matrix).tolist()))
 
 
-def index_sets(structure):
-    """I_A as bits, for every set A of observed variables as bits."""
-    parents = [bits(np.flatnonzero(row)) for row in structure.support]
-    found = np.zeros(1 << len(parents), int)
-    for a in range(1, len(found)):
-        lowest = (a & -a).bit_length() - 1
-        found[a] = found[a & (a - 1)] | parents[lowest]
-    return found
-
-
-def separated(structure):
-    """Definition 5 as printed, for all pairs of sets at once: which (i, j) some A, B separates, by case."""
-    distinct = np.unique(index_sets(structure)[1:])
-    i_a, i_b = (grid.ravel() for grid in np.meshgrid(distinct, distinct))
-    n = structure.n_latents
-
-    def pairs(targets, sources):
-        i, j = ((sets[:, None] >> np.arange(n)) & 1 for sets in (targets, sources))
-        return i.T @ j > 0
-
-    return {
-        "i": pairs(i_a & i_b, i_a ^ i_b),
-        "ii": pairs(i_a ^ i_b, i_a & i_b),
-        "iii": pairs(i_a & ~i_b, i_b & ~i_a),
+def check_certificate(support, independent):
+    said, true = certify(Structure(support), independent_latents=independent), Defined(support)
+    latents = range(true.n)
+    assert pairs_of(said.separated_in_paper) == true.stated
+    assert pairs_of(~said.may_depend) == true.proved(independent)
+    assert set(said.blocks) == {true.region(i) for i in latents} and sum(map(len, said.blocks)) == true.n
+    levels = [true.level(i, independent) for i in latents]
+    assert list(said.levels) == levels
+    assert said.unidentified == {
+        i
+        for i in latents
+        if levels[i] == "block" and not any((i, j) in true.proved(independent) for j in latents)
     }
+    assert list(said.clauses) == [true.clauses(i) for i in latents]
+    for i, found in enumerate(said.witnesses):
+        assert found.keys() == said.clauses[i]
+        assert all(true.meets(i, a, clause) for clause, a in found.items())
+    holding = [
+        True,
+        True,
+        true.stated <= true.proved(independent),
+        all(said.clauses),
+        set(levels) == {"element"},
+    ]
+    assert [bool(theorem) for theorem in said.certificates] == holding and bool(said) == holding[-1]
 
 
-def clauses(structure):
-    """Assumption 2 as printed, over all sets A and members k of A."""
-    parents = [bits(np.flatnonzero(row)) for row in structure.support]
-    unions, full = index_sets(structure), (1 << structure.n_latents) - 1
-    meets = np.full(len(unions), full)
-    for a in range(1, len(meets)):
-        meets[a] = meets[a & (a - 1)] & parents[(a & -a).bit_length() - 1]
-    found = [set() for _ in range(structure.n_latents)]
-
-    def single(members, clause):
-        if members and members & (members - 1) == 0:
-            found[int(members).bit_length() - 1].add(clause)
-
-    for a in range(1, len(unions)):
-        single(meets[a], 3)
-        if unions[a] == full:
-            for k in (k for k in range(len(parents)) if a >> k & 1):
-                single(parents[k] & ~unions[a ^ 1 << k], 1)
-                single(meets[a ^ 1 << k] & ~parents[k], 2)
-    return tuple(map(frozenset, found))
+def check_two_sets(structure, true, a, b, independent):
+    said = between(structure, a, b, independent_latents=independent)
+    i_a, i_b = true.union(a), true.union(b)
+    assert (said.a, said.b, said.latents_a, said.latents_b) == (a, b, i_a, i_b)
+    assert (said.intersection, said.union, said.symmetric_difference) == (i_a & i_b, i_a | i_b, i_a ^ i_b)
+    assert (said.only_a, said.only_b, said.neither) == (i_a - i_b, i_b - i_a, true.latents - i_a - i_b)
+    assert said.atomic_regions == true.atoms(a, b)
+    proved = true.proved(independent)
+    kept = [all(pair in proved for pair in itertools.product(*claim)) for claim in true.guarantees(a, b)]
+    assert [bool(guarantee) for guarantee in said.guarantees] == kept and bool(said) == all(kept)
 
 
-def check(structure):
-    cases, n = separated(structure), structure.n_latents
-    plain = certify(structure)
-    independent = certify(structure, independent_latents=True)
-    any_case = cases["i"] | cases["ii"] | cases["iii"]
-    np.testing.assert_array_equal(plain.separated_in_paper, any_case)
-    np.testing.assert_array_equal(~plain.may_depend, cases["i"])
-    assert not (cases["iii"] & ~cases["i"]).any() and (cases["ii"] == cases["i"].T).all()
-    unique = any_case.sum(1) == n - 1
-    np.testing.assert_array_equal(
-        independent.may_depend, np.where(unique[:, None], np.eye(n, dtype=bool), plain.may_depend)
-    )
-    assert plain.clauses == clauses(structure)
-    for certificate in (plain, independent):
-        assert [level != "block" for level in certificate.levels] == unique.tolist()
-        assert [level == "element" for level in certificate.levels] == (
-            certificate.may_depend.sum(1) == 1
-        ).tolist()
-        nothing = ~unique & certificate.may_depend.all(1)
-        assert certificate.unidentified == set(np.flatnonzero(nothing))
+def check_region(structure, true, expression, region, independent, **sets):
+    said = identify(structure, expression, independent_latents=independent, **sets)
+    mixed = true.mixed(region, independent)
+    assert said.latents == region and bool(said) == (not mixed)
+    assert said.witness in mixed if mixed else said.witness is None
+
+
+def check_regions(structure, true, a, b, independent):
+    """Unions of atomic regions; what does not change when A and B are swapped is asked once."""
+    i_a, i_b = true.union(a), true.union(b)
+    for expression, meaning in EXPRESSIONS.items():
+        if expression == "A - B" or sorted(a) <= sorted(b):
+            check_region(structure, true, expression, meaning(i_a, i_b), independent, A=a, B=b)
+    if a == b:
+        check_region(structure, true, "A", i_a, independent, A=a)
+        check_region(structure, true, "~A", true.latents - i_a, independent, A=a)
+
+
+def check_all_sets(support, independent, part=0, parts=1):
+    structure, true = Structure(support), Defined(support)
+    for a, b in itertools.product(true.sets[part::parts], true.sets):
+        check_two_sets(structure, true, a, b, independent)
+        check_regions(structure, true, a, b, independent)
+    for rows in itertools.product(range(min(true.n_observed, 4)), repeat=3):
+        i_a, i_b, i_c = (true.parents[row] for row in rows)
+        sets = {name: [row] for name, row in zip("ABC", rows, strict=True)}
+        check_region(structure, true, "(A & B) - C", (i_a & i_b) - i_c, independent, **sets)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_structure_up_to_4_x_4(shape):
-    for structure in every_structure(*shape):
-        check(structure)
+def test_relabelling_leaves_426_structures_of_57_164(shape):
+    """Classes are disjoint and together all structures; each is met by the check of every verdict."""
+    found = list(representatives(*shape))
+    assert sum(size for _, size in found) == (2 ** shape[0] - 1) ** shape[1]
+    for support, _ in found:
+        for independent in (False, True):
+            check_certificate(support, independent)
 
 
 def test_random_structures_up_to_8_x_6():
-    for structure in random_structures(60):
-        check(structure)
+    for support in random_supports(40):
+        for independent in (False, True):
+            check_certificate(support, independent)
 
 
-@pytest.mark.parametrize("independent", [False, True])
-def test_guarantees_for_all_pairs_of_sets(independent):
-    """Each guarantee of two sets is the absence of mixed pairs, written out; regions are a partition."""
-    rng = np.random.default_rng(0)
-    larger = [*every_structure(4, 4)]
-    small, chosen = (
-        [*every_structure(3, 3)][::3],
-        [larger[k] for k in rng.choice(len(larger), 5, replace=False)],
-    )
-    for structure in [*every_structure(2, 3), *small, *chosen, *random_structures(3, seed=1)]:
-        x = structure.n_observed
-        sets = [a for size in range(1, x + 1) for a in itertools.combinations(range(x), size)]
-        may_depend = certify(structure, independent_latents=independent).may_depend
-        pairs = list(itertools.product(sets, sets))
-        some = pairs if len(pairs) <= 225 else [pairs[k] for k in rng.choice(len(pairs), 200, replace=False)]
-        for a, b in some:
-            found = between(structure, a, b, independent_latents=independent)
-            i_a, i_b = structure.latents(a), structure.latents(b)
-            claims = [(i_a & i_b, i_a ^ i_b), (i_a ^ i_b, i_a & i_b), (i_a - i_b, i_b - i_a)]
-            claims += [(i_b - i_a, i_a - i_b), (i_a, i_b - i_a), (i_b, i_a - i_b)]
-            claims += [(i_a - i_b, i_b), (i_b - i_a, i_a)]
-            expected = [not may_depend[np.ix_(sorted(t), sorted(s))].any() for t, s in claims]
-            assert [bool(guarantee) for guarantee in found.guarantees] == expected
-            assert bool(found) == all(expected)
-            assert sorted(j for region in found.atomic_regions.values() for j in region) == list(
-                range(structure.n_latents)
-            )
+@INDEPENDENT
+def test_all_sets_of_structures_up_to_3_x_3_and_of_some_larger_ones(independent):
+    small = [s for shape in itertools.product((1, 2, 3), repeat=2) for s, _ in representatives(*shape)]
+    larger = [s for shape in ((4, 3), (3, 4), (4, 4)) for s, _ in representatives(*shape)][::100]
+    for support in [*small, *larger]:
+        check_all_sets(support, independent)
+
+
+@pytest.mark.slow
+@INDEPENDENT
+@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if 4 in shape], ids=str)
+def test_all_sets_of_every_structure_up_to_4_x_4(shape, part, independent):
+    for support, _ in itertools.islice(representatives(*shape), part, None, 8):
+        check_all_sets(support, independent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(15))
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_every_structure_as_it_is_labelled(shape, part):
+    rng = np.random.default_rng(part)
+    for support in itertools.islice(every_support(*shape), part, None, 15):
+        structure, true = Structure(support), Defined(support)
+        a, b = (true.sets[k] for k in rng.integers(len(true.sets), size=2))
+        for independent in (False, True):
+            check_certificate(support, independent)
+            check_two_sets(structure, true, a, b, independent)
+            check_regions(structure, true, a, b, independent)
+
+
+@pytest.mark.slow
+@INDEPENDENT
+@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("shape", [(8, 6), (7, 6), (6, 6), (6, 5), (5, 6)], ids=str)
+def test_all_sets_of_random_structures_up_to_8_x_6(shape, part, independent):
+    """The largest has 65,025 pairs of sets."""
+    largest = [support for support in random_supports(400, seed=5) if support.shape == shape]
+    for support in largest[: 1 if shape[0] > 6 else 2]:
+        check_all_sets(support, independent, part, 8)

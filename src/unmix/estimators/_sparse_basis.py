@@ -1,7 +1,7 @@
 """The sparsest invertible affine image of a code, as a transformer."""
 
 import warnings
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,8 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         describe the result.
     max_iter : int, default=20_000
         Steps of the "lagrangian" solver.
+    epsilon : float, default=0.01
+        Bound of the "lagrangian" solver on the mean absolute code.
     device : str, default="auto"
     random_state : int, RandomState or None
 
@@ -102,6 +104,7 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         n_starts: int | None = None,
         max_samples: int = 6144,
         max_iter: int = 20_000,
+        epsilon: float = 0.01,
         device: str = "auto",
         random_state: Any = None,
     ):
@@ -110,6 +113,7 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.n_starts = n_starts
         self.max_samples = max_samples
         self.max_iter = max_iter
+        self.epsilon = epsilon
         self.device = device
         self.random_state = random_state
 
@@ -192,7 +196,7 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         )
         part = part.to(device(self.device))
         if self.solver == "lagrangian":
-            return lagrangian_rows(part, generator, max_iter=self.max_iter).cpu()
+            return lagrangian_rows(part, generator, max_iter=self.max_iter, epsilon=self.epsilon).cpu()
         return sparsest_rows(part, generator, solver=self.solver, n_starts=self.n_starts).cpu()
 
     def _remember(self, found: SparseRows, whitening: np.ndarray, dewhitening: np.ndarray) -> None:
@@ -223,6 +227,8 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 continue
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")
+        if not isinstance(self.epsilon, Real) or isinstance(self.epsilon, bool) or not self.epsilon > 0:
+            raise ValueError(f"`epsilon` must be a positive number, got {self.epsilon!r}.")
         if self.solver not in SOLVERS:
             raise ValueError(f"`solver` must be one of {SOLVERS}, got {self.solver!r}. Choose one of these.")
         device(self.device)
