@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, multivariate_normal
 
+from brute_force import representatives
 from unmix.structure import Structure, diverse, ring
 from unmix.theory import certify, counterexample, nonlinearity
 
@@ -16,15 +17,7 @@ Z = {n: np.random.default_rng(0).normal(size=(25, n)) for n in range(1, 7)}
 @cache
 def canonical_structures(x, n):
     """One structure for each class under relabelling of rows and columns; every latent has a child."""
-    found = {}
-    relabelled = [
-        [sum((column >> i & 1) << order[i] for i in range(x)) for column in range(1 << x)]
-        for order in itertools.permutations(range(x))
-    ]
-    for chosen in itertools.combinations_with_replacement(range(1, 1 << x), n):
-        key = min(tuple(sorted(rename[column] for column in chosen)) for rename in relabelled)
-        found[key] = (np.array(key)[None, :] >> np.arange(x)[:, None]) & 1
-    return tuple(map(Structure, found.values()))
+    return tuple(Structure(support) for support, _ in representatives(x, n))
 
 
 def random_structures(count, seed=0):
