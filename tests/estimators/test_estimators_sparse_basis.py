@@ -189,6 +189,7 @@ def test_basis_keeps_precision_takes_tensors_and_works_in_a_pipeline(code, fitte
         ({"n_components": 0}, "`n_components` must be"),
         ({"n_components": 6}, "`n_components` must be at most"),
         ({"n_components": 1.5}, "`n_components` must be"),
+        ({"epsilon": 0.0}, "`epsilon` must be a positive number"),
         ({"solver": "magic"}, "`solver` must be one of"),
         ({"n_starts": 0}, "`n_starts` must be"),
         ({"max_samples": -1}, "`max_samples` must be"),

@@ -1,7 +1,7 @@
 """The parts of the row search: cost and gradient, starts, greedy choice, spikes."""
 
 import math
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unmix.estimators._lagrangian_rows import image, lagrangian_rows
 from unmix.estimators._row_starts import hyperplanes, modes, neighbour_differences, random_units
 from unmix.estimators._sparse_rows import _cost_and_gradient, descend
 from unmix.estimators._sparsest_rows import _best_independent, share_off, sparsest_rows
@@ -155,3 +156,23 @@ def test_search_finds_the_same_basis_on_the_gpu():
     y = (z - z.mean(0)) / z.std(0)
     there = sparsest_rows(y.cuda(), generator()).cpu()
     assert (there.rows.abs().amax(1) > 0.99).all()
+
+
+@given(seed=st.integers(0, 1000), widths=st.lists(st.integers(1, 6), min_size=1, max_size=3))
+def test_linear_layers_are_one_affine_map(seed, widths):
+    torch.manual_seed(seed)
+    sizes = [3, *widths, 3]
+    layers = [torch.nn.Linear(*pair) for pair in pairwise(sizes)]
+    linear = torch.nn.Sequential(*layers).double()
+    y = torch.randn(5, 3, generator=generator(seed), dtype=torch.float64)
+    torch.testing.assert_close(image(linear, y), linear(y))
+
+
+def test_a_bound_above_the_mean_of_a_normal_code_never_binds():
+    y = sparse(300, 3)
+    y = (y - y.mean(0)) / y.std(0)
+    loose, looser, tight = (
+        lagrangian_rows(y, generator(), max_iter=30, epsilon=epsilon, lr=1e-2).rows
+        for epsilon in (1.0, 1000.0, 0.01)
+    )
+    assert torch.equal(loose, looser) and not torch.equal(loose, tight)
