@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmix.experiments import Cell, Store, code_version, estimate, load_experiment, sweep, tasks_of
+from unmix.experiments import (
+    Cell,
+    Store,
+    _code,
+    code_version,
+    estimate,
+    load_experiment,
+    sweep,
+    tasks_of,
+)
 from unmix.experiments._work import anonymous, perform
 
 
@@ -176,6 +185,13 @@ def test_code_counts_by_what_it_does(tmp_path, monkeypatch):
         (tmp_path / f"own{number}" / "method.py").write_text(text)
         versions.append(code_version("unmix.experiments", f"own{number}.method"))
     assert versions[0] == versions[1] != versions[2]
+
+
+def test_code_that_a_table_imports_from_another_counts_too():
+    used = {(file.parent.name, file.name) for file in _code._files("unmix.experiments.cg.domains")}
+    assert {("cg", "_common.py"), ("cg", "square.py"), ("ddl", "_common.py")} <= used
+    assert ("experiments", "_references.py") in used and ("pdgmm", "_common.py") not in used
+    assert [file.name for file in _code._files("fake_table")] == ["fake_table.py"]
 
 
 def test_a_method_of_ones_own_gets_cells_and_its_own_code_version():

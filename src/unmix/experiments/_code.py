@@ -11,6 +11,8 @@ from .._version import __version__
 
 ROOMS = ("structure", "nn", "training", "penalties", "data", "estimators", "metrics")
 _PACKAGE = Path(__file__).parent.parent
+_ROOM = Path(__file__).parent
+_SHARED = ("_methods.py", "_references.py")  # what tables of this room call, besides the library
 
 
 def code_version(*modules: str) -> str:
@@ -44,12 +46,27 @@ def _library() -> str:
 
 
 def _files(module: str) -> tuple[Path, ...]:
-    """Return the files that speak for a module: its folder within this room, its own file elsewhere."""
+    """Return the files that speak for a module: within this room its folder and those it imports from."""
     path = _file(module)
     if path is None:
         return ()
-    own = path.is_relative_to(_PACKAGE / "experiments")
-    return tuple(sorted(path.parent.glob("*.py"))) if own else (path,)
+    if path.parent.parent != _ROOM:
+        return (path,)
+    folders, seen = {path.parent.name}, {path.parent.name}
+    while folders:
+        folders = {name for folder in folders for name in _imported(folder)} - seen
+        seen |= folders
+    tables = [file for name in sorted(seen) for file in sorted((_ROOM / name).glob("*.py"))]
+    return (*(_ROOM / name for name in _SHARED), *tables)
+
+
+@lru_cache(maxsize=64)
+def _imported(folder: str) -> frozenset[str]:
+    """Return the folders of this room that one of them imports from, as in `from ..ddl._common import`."""
+    trees = [ast.parse(file.read_bytes()) for file in (_ROOM / folder).glob("*.py")]
+    imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    named = {(node.module or "").partition(".")[0] for node in imports if node.level == 2}
+    return frozenset(name for name in named if (_ROOM / name).is_dir() and name)
 
 
 def _file(module: str) -> Path | None:

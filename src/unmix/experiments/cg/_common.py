@@ -21,6 +21,7 @@ from .._cell import Cell
 from .._methods import make_method
 from .._references import is_reference
 from .._summary import RAW, ROTATION
+from ..ddl._common import NETWORKS
 
 BOTH, PUBLISHED, CHANGES = "CG-VAE", "CG-VAE, bound and L1 norm", "CG-VAE without sparsity"
 SPARSITY, IDENTIFIABLE, PLAIN = "sparsity alone", "iVAE", "beta-VAE"
@@ -89,7 +90,9 @@ def make(method: str, data: LatentDataset, seed: int, budget: str) -> Any:
         BOTH: lambda: CGVAE(n, n_restarts=several, **common),
         PUBLISHED: lambda: CGVAE(n, objective="bound", penalty=LOSS, weight=0.05, n_restarts=1, **common),
         CHANGES: lambda: CGVAE(n, weight=0.0, n_restarts=1, **common),
-        SPARSITY: lambda: DiverseDictionaryLearning(n, n_restarts=max(1, several // 2), **alone),
+        SPARSITY: lambda: DiverseDictionaryLearning(
+            n, n_restarts=max(1, several // 2), **alone | NETWORKS[budget]
+        ),
         IDENTIFIABLE: lambda: IVAE(n, **common),
         PLAIN: lambda: BetaVAE(n, **alone),
     }[method]()

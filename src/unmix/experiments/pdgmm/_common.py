@@ -66,8 +66,17 @@ def references(columns: Iterable[tuple[str, Any]], *values: str, **cell: Any) ->
 
 def draw(cell: Cell, seed: int, budget: str) -> tuple[LatentDataset, LatentDataset]:
     """Draw samples to fit on and fresh ones of the same world."""
-    data = degenerate_mixture(SAMPLES[budget], random_state=seed, **cell.settings["world"])
+    world = _shrunk(cell.settings["world"]) if budget == "smoke" else cell.settings["world"]
+    data = degenerate_mixture(SAMPLES[budget], random_state=seed, **world)
     return data, data.world.sample(FRESH[budget], random_state=1_000_000 + seed)
+
+
+def _shrunk(world: Any) -> dict[str, Any]:
+    """Leave five latents of a world, or as few as a graph of its degree allows."""
+    if "blocks" in world:
+        return dict(world)
+    least = max(5, 2 * world.get("graph_degree", 1) + 1)
+    return world | {"n_latents": min(least, world.get("n_latents", least))}
 
 
 def fitted(method: str, data: LatentDataset, seed: int, budget: str, **changes: Any) -> Any:

@@ -1,6 +1,12 @@
 """Misspecified worlds (E.1): noise that is not Gaussian, mixings that are not piecewise affine.
 
 Xu, Lachapelle and Magliacane (2026), arXiv:2604.13218, appendix E.1. MCC of both stages.
+
+A sigmoid mixing is no harder than the others but for its scale. Each sigmoid shrinks the spread about four
+times and bends less than the one before: at ten layers x has a spread of 2e-6 about 0.4, and is affine in the
+latents up to an R² of 0.98. Methods that standardise x in double precision, as ours do, do not notice; a
+network that reconstructs x as it stands has nothing to learn from. So numbers above the published ones there
+are no better unmixing.
 """
 
 from .._cell import Cell
