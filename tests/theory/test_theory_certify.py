@@ -273,6 +273,8 @@ def test_groups_of_observed_variables_count_as_one():
     assert found.structure == by_hand.structure and found.groups == tuple(map(tuple, groups))
     assert np.array_equal(found.may_depend, by_hand.may_depend) and found.levels == by_hand.levels
     assert found.clauses == by_hand.clauses and found.to_dict()["groups"] == [list(group) for group in groups]
+    assert any("between latents and groups" in word for word in found.certificates[0].assumes)
+    assert not any("groups" in word for word in by_hand.certificates[0].assumes)
     with pytest.raises(ValueError, match="`groups` must hold each observed variable"):
         certify(structure, groups=[[0, 1], [2]])
 

@@ -155,6 +155,23 @@ def test_what_is_believed_is_said():
     assert any("as many directions as their number allows" in believed for believed in counted.assumes)
 
 
+def test_what_changes_are_believed_to_do_is_said_where_a_latent_needs_them():
+    words = "as many directions as their number allows"
+
+    def believed(structure, n_domains):
+        found = certify_domains(structure, n_domains).certificates[2:]
+        return [any(words in each for each in theorem.assumes) for theorem in found]
+
+    assert believed(SPARSE, 1) == [False, False, False]  # sparse mixing does it all
+    assert believed(NESTED, 1) == [False, True, False]  # by blocks, independence does the rest
+    assert believed(TWINS, 5) == [False, True, True] and certify_domains(TWINS, 5)
+    u = np.repeat(np.arange(6), 400)
+    z = np.random.default_rng(0).normal(size=(len(u), 3)) * (1 + u % 3)[:, None] + u[:, None]
+    fitted = certify_domains(TWINS, changes=sufficient_changes(TWINS, z=z, u=u)).certificates[-1]
+    assert any("Gaussian latents within each domain" in word for word in fitted.assumes)
+    assert any("one decoder for all domains" in word for word in fitted.assumes)
+
+
 def test_reports_are_readable_and_plain():
     certificate = certify_domains(TWINS, 3)
     plain = json.loads(json.dumps(certificate.to_dict(), allow_nan=False))

@@ -43,7 +43,9 @@ def test_an_isometry_is_certified_and_its_scaling_only_if_scale_is_free():
     q = orthonormal(0, 30, 6, 3)
     exact = certify_decoder(q)
     assert exact and exact.uniform_bound < 1e-4 and "rotation, reflection and translation" in exact.identifies
-    assert not certify_decoder(3 * q) and certify_decoder(3 * q, scale="free")
+    free = certify_decoder(3 * q, scale="free")
+    assert not certify_decoder(3 * q) and free and "translation and a scale" in free.identifies
+    assert any("decoder of another minimiser" in word for word in free.certificates[0].assumes)
     assert exact.missing == () and "K below" in certify_decoder(1.01 * q).missing[0]
 
 

@@ -14,7 +14,7 @@ INSIDE = 0.9
 _ASSUMES = (
     "the end-to-end map is identified (all minimisers reconstruct alike)",
     "the decoder is injective and continuously differentiable",
-    "no point has a larger constant than those sampled",
+    "no point has a larger constant than those sampled, and no decoder of another minimiser has",
 )
 
 
@@ -79,7 +79,7 @@ def certify_decoder(
         `unmix.nn.bilipschitz` returns them.
     scale : {"fixed", "free"}
         "free" divides the decoder by the one factor that makes the largest constant smallest: a scaled
-        isometry is as good as an isometry, if both runs share the convention.
+        isometry is as good as an isometry. Runs, each divided by its own, then agree up to a scale too.
     convexity : float, optional
         Share of segments that stay inside the latent support, as `unmix.metrics.convexity` measures it.
         Convexity is assumed where this is not given.
@@ -123,7 +123,7 @@ def certify_decoder(
     certified = _theorem(bound, delta, conditions, convexity is None)
     return DecoderCertificate(
         certificates=(certified, *conditions),
-        identifies=_identifies(certified.holds, bound, k_max),
+        identifies=_identifies(certified.holds, bound, k_max, scale == "free"),
         missing=() if certified.holds else _missing(c, conditions, k_max),
         constants=constants,
         k_mean=float(constants.mean()),
@@ -201,11 +201,11 @@ def _theorem(bound: float, delta: float, conditions: tuple[Certificate, ...], co
     )
 
 
-def _identifies(holds: bool, bound: float, k_max: float) -> str:
+def _identifies(holds: bool, bound: float, k_max: float, scaled: bool) -> str:
     if holds:
         return (
-            "The representation is identified up to a rotation, reflection and translation, within "
-            f"{bound:.2g} diameters of the latent support."
+            f"The representation is identified up to a rotation, reflection and translation"
+            f"{' and a scale' if scaled else ''}, within {bound:.2g} diameters of the latent support."
         )
     return (
         "No absolute guarantee: errors up to a rigid motion grow like sqrt(2 L + L^2) "

@@ -62,7 +62,10 @@ class SufficientChanges:
         """What follows from changes alone, whatever the mixing."""
         n = self.derivatives.first.shape[2]
         if self.second_order(range(n)):
-            return "Each latent is identified alone by changes between domains, whatever the mixing."
+            return (
+                "Each latent is identified alone by changes between domains, whatever the mixing, in an "
+                "estimate that fits each of them with independent latents."
+            )
         return (
             "Changes between domains alone do not identify each latent; see `certify_domains` for the mixing."
         )

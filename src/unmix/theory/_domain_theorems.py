@@ -11,15 +11,17 @@ from ._changes import FIRST, INDEPENDENT, SECOND
 from ._theorems import INDEPENDENT as ALWAYS_INDEPENDENT
 from ._theorems import POSITIVE, assumptions
 
-ESTIMATE = "an estimate whose latents are independent within each domain too"
+ESTIMATE = "an estimate with one decoder for all domains, and latents independent within each domain too"
 CHANGING = "domains that change in as many directions as their number allows"
 
 
-def theorems(structure: Structure, plan: Sequence[Any]) -> tuple[Certificate, ...]:
+def theorems(structure: Structure, plan: Sequence[Any], changes: Any) -> tuple[Certificate, ...]:
     """Return Theorems 1 and 2, with the count of the paper and with ours, for one structure."""
     left = [latent.latent for latent in plan if latent.level == "subspace"]
     left_in_paper = [latent.latent for latent in plan if latent.level_in_paper == "subspace"]
     believed = _assumptions(structure)
+    in_paper = (*believed, *_changing(changes, [latent.needed_in_paper for latent in plan]))
+    by_blocks = (*believed, *_changing(changes, [latent.needed for latent in plan]))
     return (
         Certificate(
             "CG Theorem 1 (each latent is identified within its subspace)",
@@ -28,9 +30,9 @@ def theorems(structure: Structure, plan: Sequence[Any]) -> tuple[Certificate, ..
             ("z_i is a function of the estimates of those latents only that move all that it moves",),
         ),
         Certificate(
-            "CG Theorem 2 (every latent alone, with 2a + 1 domains)", *_left(left_in_paper, believed)
+            "CG Theorem 2 (every latent alone, with 2a + 1 domains)", *_left(left_in_paper, in_paper)
         ),
-        Certificate("CG Theorem 2 by blocks (every latent alone, with 2b + 1)", *_left(left, believed)),
+        Certificate("CG Theorem 2 by blocks (every latent alone, with 2b + 1)", *_left(left, by_blocks)),
     )
 
 
@@ -74,6 +76,15 @@ def domains(more: int) -> str:
 def _assumptions(structure: Structure) -> tuple[str, ...]:
     sparsity = assumptions(certify(structure, independent_latents=True))
     return (INDEPENDENT, ESTIMATE, *(a for a in sparsity if a not in (POSITIVE, ALWAYS_INDEPENDENT)))
+
+
+def _changing(changes: Any, needed: list[int]) -> tuple[str, ...]:
+    """Return what is believed of changes, where some latent is identified by them."""
+    if max(needed) == 1:
+        return ()
+    if changes is None:
+        return (CHANGING,)
+    return tuple(word for word in changes.certificates[1].assumes if word != INDEPENDENT)
 
 
 def _left(left: list[int], believed: tuple[str, ...]) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:

@@ -198,7 +198,7 @@ def certify_domains(
         blocks=blocks_of(mixed),
         first_order=int(structure.support.sum(1).max()),
         second_order=1 + 2 * _largest_shared(contained),
-        certificates=(*counted(structure, at_hand, changes), *theorems(structure, plan)),
+        certificates=(*counted(structure, at_hand, changes), *theorems(structure, plan, changes)),
     )
 
 

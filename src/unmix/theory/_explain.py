@@ -30,9 +30,9 @@ from ._known import known
 from ._mechanism_theorems import FITS
 from ._mixture_theorems import MODEL
 from ._reading import FITTING
-from ._theorems import NONLINEAR, POSITIVE, SPARSE
+from ._theorems import NONLINEAR, POSITIVE, SPARSE, SPARSE_GROUPS
 
-_FIT = (SPARSE, FITS, MODEL[1])  # what a model that does not fit breaks
+_FIT = (SPARSE, SPARSE_GROUPS, FITS, MODEL[1])  # what a model that does not fit breaks
 _DENSITY = (POSITIVE, INDEPENDENT)
 _REST = "in some component of the mixture latents rest, so that they have no density"
 

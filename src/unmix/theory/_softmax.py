@@ -73,7 +73,10 @@ def softmax_diversity(
     certificate = Certificate(
         f"Sufficient diversity of the head ({PAPER}, Lemma A.1)",
         rank == d,
-        ("the model is well specified and fitted to its optimum",),
+        (
+            "the model is well specified and fitted to its optimum",
+            "the head of another fit spreads as widely",
+        ),
         (why,),
     )
     return SoftmaxDiversity(

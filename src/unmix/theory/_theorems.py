@@ -10,6 +10,7 @@ from ._triangular import FAITHFUL
 NONLINEAR = "sufficient nonlinearity of the mixing (Assumption 1, first half)"
 POSITIVE = "a positive density of latents"
 SPARSE = "an estimate that fits and has at most as many edges as the truth"
+SPARSE_GROUPS = f"{SPARSE}, counted between latents and groups"
 INDEPENDENT = "independent latents, in truth and in the estimated model"
 
 
@@ -19,8 +20,9 @@ def assumptions(certificate: Any) -> tuple[str, ...]:
     Faithfulness is always part of it: a structure may be sparser than any triangular model and no sparser
     than one that copies a single observed variable.
     """
+    sparse = SPARSE if certificate.groups is None else SPARSE_GROUPS
     independent = (INDEPENDENT,) if certificate.independent_latents else ()
-    return (NONLINEAR, POSITIVE, SPARSE, FAITHFUL, *independent)
+    return (NONLINEAR, POSITIVE, sparse, FAITHFUL, *independent)
 
 
 def certificates(certificate: Any) -> tuple[Certificate, ...]:
