@@ -33,7 +33,7 @@ _STARTS = 20  # rows to start from, for each latent
 _SMALL_GAP = 0.01
 _SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
 
-network = partial(residual_mlp, hidden=(128, 128))
+network = partial(residual_mlp, hidden=(256, 256))
 
 
 @final
@@ -65,7 +65,7 @@ class PDGMM(LatentEstimator):
     encoder, decoder : callable (n, n) -> Module
         Network factories. The informed starts need `unmix.nn.residual_mlp`; other networks start at random.
     n_restarts : int
-        Number of starts.
+        Number of starts. Four do where the mixing is nearly linear.
     max_iter, batch_size, lr, device, checkpoint, verbose, random_state
         As for `Autoencoder`.
 
@@ -120,9 +120,9 @@ class PDGMM(LatentEstimator):
         weight: float = 0.03,
         encoder: Factory = network,
         decoder: Factory = network,
-        n_restarts: int = 4,
-        max_iter: int = 100,
-        batch_size: int = 250,
+        n_restarts: int = 8,
+        max_iter: int = 50,
+        batch_size: int = 64,
         lr: float = 2e-3,
         device: str = "auto",
         checkpoint: Any = None,
