@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from unmix.structure import Structure, ring
-from unmix.theory import between, certify, explain
+from unmix.theory import between, certify, certify_mechanisms, explain, identify
 
 EXAMPLE_5 = Structure([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
 SETS = [a for size in (1, 2, 3) for a in itertools.combinations(range(3), size)]
@@ -114,6 +114,20 @@ def test_dict_and_text():
 def test_bad_sets_are_named(a, b, words):
     with pytest.raises(ValueError, match=words):
         between(ring(4), a, b)
+
+
+@pytest.mark.parametrize("wrong", [[0.5], "0", 0, [True, False, True, False], np.array([0.0]), [None]])
+def test_positions_are_never_guessed(wrong):
+    """A fraction, text or a mask is no set of observed variables: nothing is rounded on the way."""
+    calls = {
+        "a": lambda: between(ring(4), wrong, [1]),
+        "B": lambda: identify(ring(4), "A & B", A=[0], B=wrong),
+        "groups": lambda: certify(ring(4), groups=[[0, 1], [2, 3], wrong]),
+        "partition": lambda: certify_mechanisms(np.ones((2, 4, 4)), [[0, 1, 2, 3], wrong]),
+    }
+    for name, call in calls.items():
+        with pytest.raises(TypeError, match=f"`{name}` must hold whole numbers"):
+            call()
 
 
 def test_explain_joins_what_is_given():

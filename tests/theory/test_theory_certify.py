@@ -11,7 +11,7 @@ import pytest
 
 from unmix.structure import Structure, complement_identity, dense, diverse, ring, triangular
 from unmix.theory import certify
-from unmix.theory._triangular import FAITHFUL
+from unmix.theory._theorems import FAITHFUL, MODEL, NONLINEAR
 
 EXAMPLE_5 = Structure([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
 
@@ -221,7 +221,7 @@ def test_faithfulness_is_assumed_and_explained_unless_no_other_model_is_as_spars
         resting = [
             c for c in certificate.certificates if c.theorem != "DDL Assumption 2 (sufficient diversity)"
         ]
-        assert len(resting) == 4 and all(FAITHFUL in c.assumes for c in resting)
+        assert len(resting) == 4 and all({FAITHFUL, MODEL, NONLINEAR} <= set(c.assumes) for c in resting)
 
 
 def test_what_is_identified_and_what_is_missing():

@@ -209,6 +209,12 @@ def test_bad_input_is_named(arguments, message):
         certify_domains(**arguments)
 
 
+@pytest.mark.parametrize("wrong", [2.5, "3", True])
+def test_half_a_domain_is_refused(wrong):
+    with pytest.raises(TypeError, match="`n_domains` must hold whole numbers"):
+        certify_domains(TWINS, wrong)
+
+
 def test_triangular_mixing_counts_more_in_the_paper_than_it_needs():
     certificate = certify_domains(triangular(4, 4), 1)
     assert certificate

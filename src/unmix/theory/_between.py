@@ -8,7 +8,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from ._certificate import Certificate, assumed, names
+from ._certificate import Certificate, assumed, names, positions
 from ._certify import StructureCertificate, certify
 from ._theorems import assumptions
 
@@ -198,7 +198,7 @@ def _separation(
 
 def members_of(rows: Iterable[SupportsIndex], name: str) -> frozenset[int]:
     """Return the observed variables of a set, which must have some."""
-    found = frozenset(int(row) for row in rows)
+    found = frozenset(positions(rows, name))
     if not found:
         raise ValueError(f"`{name}` must name at least one observed variable, got none. Add one.")
     return found

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from operator import index
 from typing import Any
+
+import numpy as np
 
 from unmix.structure import Structure
 
@@ -80,6 +83,14 @@ def checked_structure(structure: Any) -> Structure:
         else "Wrap it: Structure(matrix)."
     )
     raise TypeError(f"`structure` must be a Structure, got {type(structure).__name__}. {hint}")
+
+
+def positions(values: Any, name: str) -> tuple[int, ...]:
+    """Return whole numbers as they are; fractions, text and masks are refused, never rounded."""
+    found = tuple(values) if isinstance(values, Iterable) else (None,)
+    if any(isinstance(each, bool | np.bool_) or not hasattr(each, "__index__") for each in found):
+        raise TypeError(f"`{name}` must hold whole numbers, got {values!r:.60}. List positions, from 0.")
+    return tuple(map(index, found))
 
 
 def names(indices: Iterable[int], letter: str = "z", most: int = 6) -> str:

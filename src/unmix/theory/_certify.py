@@ -9,7 +9,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from ._certificate import Certificate, checked_structure, names
+from ._certificate import Certificate, checked_structure, names, positions
 from ._diversity import clauses_met, witness
 from ._theorems import certificates
 from ._triangular import TriangularAlternative, triangular_alternative
@@ -186,7 +186,7 @@ def certify(
     arXiv:2604.17568.
     """
     check_children(structure)
-    parts = None if groups is None else tuple(tuple(int(row) for row in group) for group in groups)
+    parts = None if groups is None else tuple(positions(group, "groups") for group in groups)
     numbers, structure = structure, structure if parts is None else structure.group(parts)
     contained = structure.contained()
     same = contained & contained.T

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from unmix.structure import Structure
 
+from ._certificate import positions
 from ._certify import certify
 
 _BEND = 0.3  # slopes stay within 0.7 and 1.3, so that the matched latent dominates every Jacobian
@@ -208,6 +209,7 @@ def _injective(structure: Structure) -> Structure:
 
 def _check_pair(may_depend: np.ndarray, i: int, j: int) -> None:
     n = len(may_depend)
+    positions((i, j), "i, j")
     for name, index in (("i", i), ("j", j)):
         if not 0 <= index < n:
             raise ValueError(f"`{name}` must be a latent from 0 to {n - 1}, got {index}.")

@@ -7,6 +7,8 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._certificate import positions
+
 Slots = int | Iterable[Iterable[SupportsIndex]]
 Partition = tuple[frozenset[int], ...]
 
@@ -108,7 +110,7 @@ def blocks(partition: Slots, n_latents: int) -> Partition:
         return tuple(
             frozenset(part.tolist()) for part in np.array_split(np.arange(n_latents), int(partition))
         )
-    groups = [[int(latent) for latent in group] for group in partition]
+    groups = [list(positions(group, "partition")) for group in partition]
     listed = sorted(latent for group in groups for latent in group)
     if listed != list(range(n_latents)) or not all(groups):
         raise ValueError(f"`partition` must {_fault(listed, n_latents)}, got {groups}. Check the indices.")

@@ -7,7 +7,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from ._certificate import Certificate, assumed, names, plain
+from ._certificate import Certificate, assumed, names, plain, positions
 from ._certify import check_children
 from ._changes import SufficientChanges
 from ._domain_theorems import counted, domains, sentence, theorems
@@ -239,9 +239,10 @@ def _largest_shared(contained: np.ndarray) -> int:
 
 def _checked_domains(structure: Structure, n_domains: int | None, changes: SufficientChanges | None) -> int:
     if changes is None:
-        if n_domains is None or n_domains < 1:
+        (count,) = positions([0 if n_domains is None else n_domains], "n_domains")
+        if count < 1:
             raise ValueError(f"`n_domains` must be at least 1, got {n_domains}. Count the domains at hand.")
-        return int(n_domains)
+        return count
     if n_domains not in (None, changes.n_domains):
         raise ValueError(
             f"`n_domains` must agree with `changes`, got {n_domains} and {changes.n_domains}. Leave it out."

@@ -11,6 +11,7 @@ NONLINEAR = "sufficient nonlinearity of the mixing (Assumption 1, first half)"
 POSITIVE = "a positive density of latents"
 SPARSE = "an estimate that fits and has at most as many edges as the truth"
 SPARSE_GROUPS = f"{SPARSE}, counted between latents and groups"
+MODEL = "x = g(z) without noise, with g injective and smooth (Eq. 1)"
 INDEPENDENT = "independent latents, in truth and in the estimated model"
 
 
@@ -22,7 +23,7 @@ def assumptions(certificate: Any) -> tuple[str, ...]:
     """
     sparse = SPARSE if certificate.groups is None else SPARSE_GROUPS
     independent = (INDEPENDENT,) if certificate.independent_latents else ()
-    return (NONLINEAR, POSITIVE, sparse, FAITHFUL, *independent)
+    return (NONLINEAR, POSITIVE, sparse, FAITHFUL, MODEL, *independent)
 
 
 def certificates(certificate: Any) -> tuple[Certificate, ...]:
