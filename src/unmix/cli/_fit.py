@@ -10,7 +10,8 @@ import numpy as np
 import typer
 
 from .. import _tables
-from ._models import checkpoint_beside, columns_for, fit_and_save, load, make
+from ._known import labels, take_out
+from ._models import DOMAINS, checkpoint_beside, columns_for, fit_and_save, load, make
 from ._output import Json, Seed, one_line, print_json, say, tell
 
 FIT_EXAMPLE = (
@@ -18,6 +19,7 @@ FIT_EXAMPLE = (
 )
 TRANSFORM_EXAMPLE = "Example: [bold]unmix transform model data.npz --out latents.csv[/]"
 
+_CHANGING = ("domains_", "domain_means_", "domain_scales_", "guaranteed_", "needed_domains_")
 _RESTING = ("found_", "spike_mass_", "masks_", "weights_", "flags_")  # of latents that rest in a mixture
 
 Data = Annotated[
@@ -33,6 +35,8 @@ class Method(StrEnum):
     ae = "ae"
     vae = "vae"
     pdgmm = "pdgmm"
+    cgvae = "cgvae"
+    ivae = "ivae"
 
 
 def fit(
@@ -43,12 +47,20 @@ def fit(
         Method,
         typer.Option(
             help="ddl: diverse dictionary learning; pdgmm: latents that rest in some components of a "
-            "mixture; ae, vae: autoencoders to compare with."
+            "mixture; cgvae: latents that change between domains; ae, vae, ivae (which is told the domains): "
+            "autoencoders to compare with."
         ),
     ] = Method.ddl,
     n_restarts: Annotated[int | None, typer.Option("--n-restarts", help="Random starts.")] = None,
     max_iter: Annotated[int | None, typer.Option("--max-iter", help="Passes over the data.")] = None,
-    weight: Annotated[float | None, typer.Option(help="Weight of the penalty (ddl).")] = None,
+    weight: Annotated[float | None, typer.Option(help="Weight of the penalty (ddl, cgvae).")] = None,
+    domains: Annotated[
+        str | None,
+        typer.Option(
+            "--domains",
+            help="For cgvae and ivae: a column of X, or a file with one number per row (x.npz:u).",
+        ),
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     causal: Annotated[
         bool,
@@ -71,11 +83,13 @@ def fit(
         _tables.check_writable(report, (".html", ".htm"))
     if causal and find_spec("causallearn") is None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
-    table = _tables.read(x)
+    table, known = _known(_tables.read(x), method, domains)
     if fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
     settings = {"n_restarts": n_restarts, "max_iter": max_iter, "weight": weight, "device": device}
-    model = fit_and_save(make(method, n_components, random_state=random_state, **settings), table, out)
+    model = fit_and_save(
+        make(method, n_components, random_state=random_state, **settings), table, out, **known
+    )
     graph = _causal_graph(model, table.values) if causal else None
     if report is not None:
         _write_report(report, model, x, graph)
@@ -83,6 +97,15 @@ def fit(
         print_json(fit_document(out, model) | {"graph": graph, "report": report})
     else:
         tell(*fit_story(model), f"Model: {out}", *([] if report is None else [f"Report: {report}"]))
+
+
+def _known(table: _tables.Table, method: str, domains: str | None) -> tuple[_tables.Table, dict[str, Any]]:
+    """Separate the domains from the observed variables, for the methods that use them."""
+    if (domains is not None) != (method in DOMAINS):
+        what = "name a column of X or a file" if domains is None else "be left out"
+        raise ValueError(f"`--domains` must {what} for --method {method}, got {domains or 'nothing'}.")
+    rest, taken = take_out(table, (domains,))
+    return rest, {} if domains is None else {"domains": labels(domains, taken, "--domains", table="X")}
 
 
 def _causal_graph(model: Any, x: np.ndarray) -> np.ndarray | None:
@@ -133,7 +156,7 @@ def fit_document(out: Path, model: Any) -> dict[str, Any]:
         "margin": model.structure_.margin,
         "restarts": getattr(model, "restarts_", None),
         "history": {name: term[-1] for name, term in model.history_.terms.items() if len(term)},
-    } | {name.rstrip("_"): getattr(model, name) for name in _RESTING if hasattr(model, name)}
+    } | {name.rstrip("_"): getattr(model, name) for name in (*_RESTING, *_CHANGING) if hasattr(model, name)}
 
 
 def fit_story(model: Any) -> tuple[Any, ...]:
@@ -144,4 +167,13 @@ def fit_story(model: Any) -> tuple[Any, ...]:
     structure = model.structure_
     margin = "" if structure.margin is None else f", margin {structure.margin:.1f}"
     found = f"{type(model).__name__}: {structure.n_edges} dependencies of {structure.support.size}{margin}"
-    return found, structure
+    return (*_domain_story(model), found, structure)
+
+
+def _domain_story(model: Any) -> tuple[str, ...]:
+    """Say which latents the learnt graph and the domains at hand guarantee."""
+    if not hasattr(model, "guaranteed_"):
+        return ()
+    sure, n = int(model.guaranteed_.sum()), model.n_domains_
+    rest = "" if sure == len(model.guaranteed_) else f"; all would need {model.needed_domains_.max()} domains"
+    return (f"{n} domains guarantee {sure} of {len(model.guaranteed_)} latents of this graph{rest}.",)

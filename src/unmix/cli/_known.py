@@ -39,15 +39,28 @@ def table_of(
         raise ValueError(
             "`--data` must be given with a model, got a mask. Give latents as --codes, or Jacobians."
         )
-    table = _tables.read(data)
-    names = table.names or ()
-    taken = {name: table.values[:, names.index(name)] for name in wanted if name in names}
-    kept = [k for k in range(table.values.shape[1]) if not names or names[k] not in taken]
-    rest = _tables.Table(table.values[:, kept], tuple(names[k] for k in kept) if names else None)
+    rest, taken = take_out(_tables.read(data), wanted)
     return columns_for(model, rest), taken
 
 
-def labels(text: str | None, taken: dict[str, np.ndarray], option: str, *, counts: bool = False) -> Any:
+def take_out(
+    table: _tables.Table, wanted: tuple[str | None, ...]
+) -> tuple[_tables.Table, dict[str, np.ndarray]]:
+    """Separate the columns that options name from the rest of a table."""
+    names = table.names or ()
+    taken = {name: table.values[:, names.index(name)] for name in wanted if name in names}
+    kept = [k for k in range(table.values.shape[1]) if not names or names[k] not in taken]
+    return _tables.Table(table.values[:, kept], tuple(names[k] for k in kept) if names else None), taken
+
+
+def labels(
+    text: str | None,
+    taken: dict[str, np.ndarray],
+    option: str,
+    *,
+    counts: bool = False,
+    table: str = "--data",
+) -> Any:
     """Return a number, where one will do, or the label of each row: a column of the data, or a file."""
     if text is None or text in taken:
         return None if text is None else taken[text]
@@ -56,7 +69,7 @@ def labels(text: str | None, taken: dict[str, np.ndarray], option: str, *, count
     if not _tables_file(text):
         number = "a number, " if counts else ""
         raise ValueError(
-            f"`{option}` must be {number}a column of --data or a file, got {text!r}. Check the name."
+            f"`{option}` must be {number}a column of {table} or a file, got {text!r}. Check the name."
         )
     found = array(text, None, option)
     if found.ndim == 2 and found.shape[1] == 1:

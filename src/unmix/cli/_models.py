@@ -11,7 +11,15 @@ import numpy as np
 from .._tables import Table
 from ._output import say
 
-CLASSES = {"ddl": "DiverseDictionaryLearning", "ae": "Autoencoder", "vae": "BetaVAE", "pdgmm": "PDGMM"}
+CLASSES = {
+    "ddl": "DiverseDictionaryLearning",
+    "ae": "Autoencoder",
+    "vae": "BetaVAE",
+    "pdgmm": "PDGMM",
+    "cgvae": "CGVAE",
+    "ivae": "IVAE",
+}
+DOMAINS = ("cgvae", "ivae")  # methods that must know the domain of each row
 
 
 def make(method: str, n_components: int, **settings: Any) -> Any:
@@ -27,12 +35,12 @@ def make(method: str, n_components: int, **settings: Any) -> Any:
     return estimator.set_params(**given)
 
 
-def fit_and_save(model: Any, table: Table, out: Path) -> Any:
+def fit_and_save(model: Any, table: Table, out: Path, **known: Any) -> Any:
     """Fit with a checkpoint folder beside the model's file, so that a stopped fit goes on, and save."""
     checkpoint = checkpoint_beside(out)
     model.set_params(checkpoint=str(checkpoint), verbose=True)
     try:
-        model.fit(table.values)
+        model.fit(table.values, **known)
     except KeyboardInterrupt as stop:
         if not _said_how_to_go_on(stop):
             say("unmix: interrupted. To go on, run the same command again.")

@@ -9,6 +9,8 @@ import torch
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
+from unmix.structure import Structure
+
 from ._base import Factory, LatentEstimator
 from ._base import _plain as plain
 from ._domain_labels import Domains
@@ -101,6 +103,20 @@ class DomainEstimator(LatentEstimator):
         """The number of domains; `unmix.theory.certify_domains(structure_, n_domains_)` plans with it."""
         return len(self.domain_shares_)
 
+    @property
+    def needed_domains_(self) -> np.ndarray:
+        """With how many domains the learnt graph guarantees each latent, shape (n_components,)."""
+        return needed_domains(self.structure_)
+
+    @property
+    def guaranteed_(self) -> np.ndarray:
+        """Which latents the learnt graph and the domains at hand guarantee, shape (n_components,), bool.
+
+        Taking the graph to be right and every domain to change in a direction of its own;
+        `unmix.theory.certify_domains` says more, and checks the changes.
+        """
+        return self.structure_.support.any(0) & (self.needed_domains_ <= self.n_domains_)
+
     def _codes(self, values: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return codes, with the domains where they are known and the encoder sees them."""
         x, encoder, n = self._standardised(values), self.encoder_, self.n_components
@@ -141,6 +157,27 @@ class DomainEstimator(LatentEstimator):
         """Look at samples of all domains, in whatever order they come."""
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
         super()._remember(trained, x[order])
+
+
+def needed_domains(structure: Structure) -> np.ndarray:
+    """Count the domains with which a graph guarantees each latent: 1, or 2b + 1 for b with the same children.
+
+    Sparse mixing and independence in each domain fix a latent whose set of children is its own; b latents
+    with one set of children need domains that change in 2b directions.
+
+    Examples
+    --------
+    >>> needed_domains(Structure([[1, 1, 0], [1, 1, 1]])).tolist()
+    [5, 5, 1]
+
+    References
+    ----------
+    Li et al. (2025), Synergy Between Sufficient Changes and Sparse Mixing Procedure, Theorems 1 and 2, with
+    the block in place of the subspace, arXiv:2503.00639.
+    """
+    contained = structure.contained()
+    same = (contained & contained.T).sum(1)
+    return np.where(same == 1, 1, 2 * same + 1)
 
 
 def _check_choices(estimator: DomainEstimator) -> None:

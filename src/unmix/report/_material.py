@@ -108,7 +108,8 @@ def _explanation(model: Any, few: Any, certificate: Any) -> Any:
     if structure is None:
         return None
     independent = certificate is not None and certificate.independent_latents
-    return explain(model=model, x=few, independent_latents=independent)
+    domains = getattr(model, "n_domains_", None) if structure.support.any(0).all() else None
+    return explain(model=model, x=few, independent_latents=independent, domains=domains)
 
 
 def _data(data: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
