@@ -7,13 +7,14 @@ import struct
 import numpy as np
 import pytest
 
-from unmix.data import multi_domain
+from unmix.data import multi_domain, sparse_mixing
 from unmix.experiments import EXPERIMENTS, RAW, ROTATION, Store, load_experiment, sweep, tasks_of
 from unmix.experiments._work import perform
 from unmix.experiments.cg._common import POOLED, WITHIN
 from unmix.experiments.cg._common import codes as domain_codes
 from unmix.experiments.nearid._images import digits, read_idx
 from unmix.experiments.pdgmm._paper import PAPER
+from unmix.experiments.scale._common import size
 from unmix.metrics import mcc, rotation_floor
 
 TABLES = {name: load_experiment(name) for name in EXPERIMENTS}
@@ -31,7 +32,7 @@ def smoke(name, such_that):
 @every_table
 def test_every_table_says_what_it_is_and_where_numbers_are_from(name):
     table = TABLES[name]
-    assert "arXiv:2" in table.__doc__ and len(table.__doc__.split("\n")[0]) < 110
+    assert "arXiv:" in table.__doc__ and len(table.__doc__.split("\n")[0]) < 110
     for cell in table.CELLS:
         assert (cell.paper is None) or "arXiv:" in cell.source, cell
         assert cell.spread is None or cell.paper is not None
@@ -52,7 +53,12 @@ def test_what_learned_nothing_stands_beside_the_methods(name):
 
 @pytest.mark.parametrize(
     "name",
-    [n for n in EXPERIMENTS if n.startswith(("pdgmm", "cg", "mech")) and n not in ("pdgmm.d5", "pdgmm.d8")],
+    [
+        n
+        for n in EXPERIMENTS
+        if n.startswith(("pdgmm", "cg", "mech", "scale", "floor", "seeds"))
+        and n not in ("pdgmm.d5", "pdgmm.d8")
+    ],
 )
 def test_every_score_has_a_reference_in_its_own_column(name):
     places = {(cell.row, cell.column, cell.value) for cell in TABLES[name].CELLS}
@@ -131,6 +137,32 @@ def test_slots_of_the_truth_are_found_and_rotated_ones_are_not():
     raw = smoke("mechanistic.overlap", lambda cell: cell.row == RAW)
     assert truth["SIS"] > 0.7 > 0.4 > max(floor["SIS"], raw["SIS"])
     assert -1 < smoke("mechanistic.overlap", lambda cell: cell.row == "contrast, weight 1")["SIS"] < 0.7
+
+
+def test_scores_tell_the_truth_from_noise_and_few_tell_it_from_a_rotation():
+    found = {
+        row: smoke("floor.scores", lambda cell, row=row: cell.row == row)
+        for row in ("true latents", ROTATION, "shuffled truth")
+    }
+    truth, floor, null = found.values()
+    assert truth["mcc"] == pytest.approx(1) and truth["r2"] == pytest.approx(1)
+    assert floor["r2"] == pytest.approx(1) and floor["mcc"] < 0.9, "a rotation is all of the truth, mixed"
+    assert all(null[name] < truth[name] - 0.1 for name in truth if name != "InfoMEC compactness"), null
+
+
+def test_runs_agree_where_a_basis_is_found_and_rotations_do_not():
+    basis = smoke("seeds.agreement", lambda cell: cell.row == "SparseBasis")
+    turned = smoke("seeds.agreement", lambda cell: cell.row == ROTATION)
+    assert basis["MCC between runs"] > 0.9 > turned["MCC between runs"]
+    assert basis["UDR"] > turned["UDR"] and 0 < turned["MCC with the truth"] < 0.9
+
+
+def test_ten_times_the_dimensions_are_those_of_the_papers_at_the_smallest_budget():
+    found = smoke("scale.ddl", lambda cell: cell.row == RAW)
+    data = sparse_mixing(300, n_latents=3, random_state=0)
+    assert found["mcc"] == mcc(data.z, data.x) and found["seconds"] > 0
+    assert size(50, "smoke") == 5 and size(50, "laptop") == 50
+    assert max(cell.settings["world"]["n_latents"] for cell in TABLES["scale.pdgmm"].CELLS) == 100
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ EXPERIMENTS = (
     "pdgmm.d6",
     "pdgmm.d7",
     "pdgmm.d8",
+    "pdgmm.d9",
     "pdgmm.e1",
     "pdgmm.e2",
     "pdgmm.e3",
@@ -39,6 +40,12 @@ EXPERIMENTS = (
     "mechanistic.overlap",
     "mechanistic.kinds",
     "mechanistic.ablation",
+    "scale.ddl",
+    "scale.pdgmm",
+    "scale.cg",
+    "scale.mechanistic",
+    "floor.scores",
+    "seeds.agreement",
 )
 
 __all__ = [

@@ -1,0 +1,45 @@
+"""Thirty and fifty latents in twice as many observed variables, ten times those of diverse dictionaries.
+
+Zheng et al. (2026), arXiv:2604.17568, has three to ten latents. Structures are random diverse ones with two
+parents for each observed variable.
+"""
+
+from typing import Any
+
+from unmix.data import LatentDataset, sparse_mixing
+from unmix.estimators import DiverseDictionaryLearning
+from unmix.metrics import mcc, rotation_floor
+
+from .._cell import Cell
+from .._methods import codes_of
+from .._references import is_reference, reference_codes
+from .._summary import RAW, ROTATION
+from ..ddl._common import DEFAULT, PUBLISHED, make
+from ._common import SECONDS, size, timed
+
+SIZES = (30, 50)
+SAMPLES = {"smoke": 300, "laptop": 5000, "full": 10_000}
+PASSES = {"smoke": 2, "laptop": 60, "full": 200}
+
+CELLS = tuple(
+    Cell(row, f"n = {n}", settings={"method": row, "n": n}, **score)
+    for row in (DEFAULT, PUBLISHED, RAW, ROTATION)
+    for n in SIZES
+    for score in (({}, SECONDS) if row in (DEFAULT, PUBLISHED) else ({},))
+)
+
+
+def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
+    """Draw, fit with one start, and match codes to latents."""
+    n = size(cell.settings["n"], budget)
+    data = sparse_mixing(SAMPLES[budget], n_latents=n, random_state=seed)
+    if cell.settings["method"] == ROTATION:
+        return {"mcc": rotation_floor(data.z, random_state=seed)}
+    return timed(lambda: {"mcc": mcc(data.z, _codes(cell, data, n, seed, budget))})
+
+
+def _codes(cell: Cell, data: LatentDataset, n: int, seed: int, budget: str) -> Any:
+    if is_reference(cell.settings):
+        return reference_codes(cell.settings["method"], data.z, data.x, seed)
+    model: DiverseDictionaryLearning = make({**cell.settings, "n": n}, seed, budget)
+    return codes_of(model.set_params(n_restarts=1, max_iter=PASSES[budget]), data.x)

@@ -1,0 +1,29 @@
+"""Twenty slots of three latents that share half of their variables, ten times the smallest study of slots.
+
+Matthes, Han and Shen (2026), arXiv:2509.22196, has two, three and five slots.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from .._cell import Cell
+from .._summary import RAW, ROTATION
+from ..mechanistic import _common as slots
+from ..mechanistic._common import CONTRASTS, SEARCH, SIS, TRUTH
+from ._common import SECONDS, size, timed
+
+N_SLOTS, COLUMN = 20, "overlap 50%, K = 20"
+METHODS = (SEARCH, *CONTRASTS)
+
+CELLS = tuple(
+    Cell(row, COLUMN, settings={"method": row, "n_slots": N_SLOTS}, **score)
+    for row in (*METHODS, TRUTH, RAW, ROTATION)
+    for score in ({"value": SIS}, *((SECONDS,) if row in METHODS else ()))
+)
+
+
+def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
+    """Draw slots, fit, and score codes of unseen samples."""
+    world = {"n_slots": size(cell.settings["n_slots"], budget), "overlap": 0.5}
+    settings = {"method": cell.settings["method"], "world": world}
+    return timed(lambda: slots.run(replace(cell, settings=settings), seed, budget))
