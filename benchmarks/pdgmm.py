@@ -2,10 +2,11 @@
 
 Run `python benchmarks/pdgmm.py --rows base 'n=5' --workers 2 --out pdgmm.json`. Rows are those of Table 1 of
 Xu, Lachapelle and Magliacane (2026), arXiv:2604.13218, and harder ones of our own. Scores are taken on fresh
-samples of the same world, MCC against the latents before their rotation as well. All rows have 100,000 samples
-and 5 epochs, those of the paper four restarts and the hard ones eight; all else is a default of `PDGMM`, but
-for one row that shows what wider networks do. Seeds start at 1000; settings were chosen on others, below 200. With `--latents FOLDER` the
-latents of unmasked samples are kept, and `--graphs-from FOLDER` runs PC on them (extra `causal`).
+samples of the same world, MCC against the latents before their rotation as well. All rows have 100,000
+samples and 5 epochs, those of the paper four restarts and the hard ones eight; all else is a default of
+`PDGMM`, but for one row that shows what wider networks do. Seeds start at 1000; settings were chosen on
+others, below 200. With `--latents FOLDER` the latents of unmasked samples are kept, and
+`--graphs-from FOLDER` runs PC on them (extra `causal`).
 """
 
 import argparse
@@ -84,7 +85,7 @@ def measure(job: tuple[str, int, str, str | None]) -> dict:
     start = time.perf_counter()
     settings = SETTINGS[ROWS[row].get("profile", "paper")]
     if row.endswith("512 units"):
-        settings |= dict.fromkeys(("encoder", "decoder"), partial(residual_mlp, hidden=(512, 512)))
+        settings = settings | dict.fromkeys(("encoder", "decoder"), partial(residual_mlp, hidden=(512, 512)))
     model = PDGMM(n, device=device, random_state=seed, **settings).fit(data.x)
     seconds = time.perf_counter() - start
     straight = SparseBasis(random_state=seed).fit(data.x).transform(fresh.x)
