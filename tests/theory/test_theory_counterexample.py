@@ -43,13 +43,18 @@ def log_volume(jacobians):
 
 
 def check_second_model(structure, i, j, independent):
-    """Same x, same structure, same density of x, all by numbers; yet z_i moves with the estimate of z_j."""
+    """Same x, same structure, same density of x, all by numbers; yet z_i moves with the estimate of z_j.
+
+    Nothing else excludes it: the truth bends enough, and no dependence cancels (Assumption 1, both halves).
+    """
     second, z = counterexample(structure, i, j, independent_latents=independent), Z[structure.n_latents]
     z_hat = second.estimate(z)
     np.testing.assert_allclose(second.mix_hat(z_hat), second.mix(z), atol=1e-12)
     np.testing.assert_allclose(second.latents(z_hat), z, atol=1e-12)
     truth, other = second.jacobian(z), second.jacobian_hat(z_hat)
     assert support_of(truth) == support_of(other) == second.numbers
+    moved = np.abs(second.mixing(z_hat)).max(0) > 0
+    assert nonlinearity(truth, second.numbers) and Structure(second.numbers.support @ moved) == second.numbers
     density = second.log_density(z) - log_volume(truth)
     np.testing.assert_allclose(second.log_density_hat(z_hat) - log_volume(other), density, atol=1e-8)
     assert np.abs(second.mixing(z_hat)[:, i, j]).max() > 0.5

@@ -280,6 +280,16 @@ def test_stability_over_refits_and_over_resampled_points():
     assert refit.frequencies[0, 2] == 0.25
 
 
+def test_frequencies_are_of_the_verdicts_that_are_given_on_groups():
+    groups, refits = [[0, 1], [2], [3]], [NESTED, Structure(np.eye(4, 3) + np.eye(4, 3, -1)), NESTED]
+    found = explain(NESTED, groups=groups, structures=refits).parts["refits"]
+    by_hand = stability([each.group(groups) for each in refits], reference=NESTED.group(groups))
+    assert found.to_dict() == by_hand.to_dict() and found.levels == certify(NESTED, groups=groups).levels
+    assert found.levels != certify(NESTED).levels
+    with pytest.raises(TypeError, match="`structures` must hold Structure objects"):
+        explain(NESTED, groups=groups, structures=[np.eye(3)])
+
+
 def test_resampled_structures_are_those_of_the_resampled_points():
     samples = bent(ring(3), 20) + 0.3 * bent(~ring(3), 20)
     rows = np.repeat(np.arange(20), np.random.default_rng(5).multinomial(20, np.full(20, 0.05), size=2)[0])

@@ -149,7 +149,7 @@ def explain(
         [
             *structural_part(have, shared),
             *sets_part(have, a, b, ask, sets, shared),
-            *stable_part(have, structures, n_resamples, independent_latents, random_state),
+            *stable_part(have, structures, n_resamples, shared, random_state),
             *domains_part(have, domains),
             *mixture_part(have, mixture, masks, components, random_state),
             *mechanisms_part(have, partition, tolerance, (hessians, thirds), convex_support),

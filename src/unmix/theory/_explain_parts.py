@@ -5,6 +5,8 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from unmix.structure import Structure
+
 from ._between import between
 from ._certify import certify
 from ._certify_decoder import certify_decoder
@@ -61,12 +63,20 @@ def _named(sets: Sets) -> dict[str, Any]:
 
 
 def stable_part(
-    have: Known, structures: Any, n_resamples: int, independent: bool, random_state: int
+    have: Known, structures: Any, n_resamples: int, shared: dict[str, Any], random_state: int
 ) -> Iterator[tuple[str, Any]]:
-    """Give verdicts a frequency."""
-    given: dict[str, Any] = {"reference": have.structure, "independent_latents": independent}
+    """Give verdicts a frequency: those on groups, where observed variables are grouped."""
+    groups = shared["groups"]
+
+    def grouped(found: Any) -> Any:
+        return found.group(groups) if groups is not None and isinstance(found, Structure) else found
+
+    given: dict[str, Any] = {
+        "reference": grouped(have.structure),
+        "independent_latents": shared["independent_latents"],
+    }
     if structures is not None:
-        yield "refits", stability(structures, **given)
+        yield "refits", stability(map(grouped, structures), **given)
     if n_resamples:
         drawn = resampled_structures(
             have.need("jacobians", "n_resamples"),
@@ -74,7 +84,7 @@ def stable_part(
             latent_scale=have.latent_scale,
             random_state=random_state,
         )
-        yield "resampling", stability(drawn, **given)
+        yield "resampling", stability(map(grouped, drawn), **given)
 
 
 def domains_part(have: Known, domains: Any) -> Iterator[tuple[str, Any]]:
