@@ -119,21 +119,25 @@ def test_all_sets_of_structures_up_to_3_x_3_and_of_some_larger_ones(independent)
         check_all_sets(support, independent)
 
 
+def in_parts(parts, shapes):
+    """Split the shapes that take minutes, so that each test has a share of their structures or sets."""
+    shares = [(shape, part, parts.get(shape, 1)) for shape in shapes for part in range(parts.get(shape, 1))]
+    return pytest.mark.parametrize(("shape", "part", "parts"), shares, ids=str)
+
+
 @pytest.mark.slow
 @INDEPENDENT
-@pytest.mark.parametrize("part", range(8))
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if 4 in shape], ids=str)
-def test_all_sets_of_every_structure_up_to_4_x_4(shape, part, independent):
-    for support, _ in itertools.islice(representatives(*shape), part, None, 8):
+@in_parts({(4, 4): 8}, [shape for shape in SHAPES if 4 in shape])
+def test_all_sets_of_every_structure_up_to_4_x_4(shape, part, parts, independent):
+    for support, _ in itertools.islice(representatives(*shape), part, None, parts):
         check_all_sets(support, independent)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(15))
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_structure_as_it_is_labelled(shape, part):
+@in_parts({(4, 4): 15, (4, 3): 2}, SHAPES)
+def test_every_structure_as_it_is_labelled(shape, part, parts):
     rng = np.random.default_rng(part)
-    for support in itertools.islice(every_support(*shape), part, None, 15):
+    for support in itertools.islice(every_support(*shape), part, None, parts):
         structure, true = Structure(support), Defined(support)
         a, b = (true.sets[k] for k in rng.integers(len(true.sets), size=2))
         for independent in (False, True):
@@ -144,10 +148,9 @@ def test_every_structure_as_it_is_labelled(shape, part):
 
 @pytest.mark.slow
 @INDEPENDENT
-@pytest.mark.parametrize("part", range(8))
-@pytest.mark.parametrize("shape", [(8, 6), (7, 6), (6, 6), (6, 5), (5, 6)], ids=str)
-def test_all_sets_of_random_structures_up_to_8_x_6(shape, part, independent):
+@in_parts({(8, 6): 8, (7, 6): 2}, [(8, 6), (7, 6), (6, 6), (6, 5), (5, 6)])
+def test_all_sets_of_random_structures_up_to_8_x_6(shape, part, parts, independent):
     """The largest has 65,025 pairs of sets."""
-    largest = [support for support in random_supports(400, seed=5) if support.shape == shape]
-    for support in largest[: 1 if shape[0] > 6 else 2]:
-        check_all_sets(support, independent, part, 8)
+    drawn = [support for support in random_supports(400, seed=5) if support.shape == shape]
+    for support in drawn[: 1 if shape[0] > 6 else 2]:
+        check_all_sets(support, independent, part, parts)
