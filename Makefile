@@ -8,7 +8,7 @@ SHAPES := --jaxtyping-packages=unmix.nn,unmix.penalties,unmix.training,unmix.est
 SINGLE := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check lint types imports bench docs golden clean
+.PHONY: help demo test test-all smoke results check lint types imports bench docs golden clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,6 +34,15 @@ test: $(VENV)/.dev  ## the test suite (minutes, two cores, no GPU)
 
 test-all: $(VENV)/.dev  ## the same with the slow tests
 	$(SINGLE) $(BIN)/python -m pytest -q -n 2 $(SHAPES)
+
+smoke: $(VENV)/.dev  ## every table of the papers at the smallest budget; fails where a cell does or is missing
+	rm -rf out/smoke
+	$(SINGLE) $(BIN)/unmix reproduce all --budget smoke --seeds 1 --workers 2 --strict --out out/smoke
+	$(BIN)/unmix report out/smoke
+
+results: $(VENV)/.core  ## write what results/ holds into README.md and results/README.md
+	$(BIN)/unmix report results --out results/README.md
+	$(BIN)/unmix report results --out README.md
 
 check: lint types imports test  ## everything a change must pass
 

@@ -82,3 +82,33 @@ def test_the_command_stored_names_no_place(monkeypatch):
     line = "unmix reproduce all --out /home/me/r --dask=tcp://host:1 --seeds 2 --workers 4 --force --json"
     monkeypatch.setattr(sys, "argv", line.split())
     assert _command() == ["reproduce", "all", "--seeds", "2"]
+
+
+EMPTY = """
+from unmix.experiments import Cell
+
+CELLS = (Cell("ours", "n = 1"), Cell("ours", "n = 1", value="other"))
+
+
+def run(cell, seed, budget):
+    return {"mcc": 1.0, "other": float("nan")}
+"""
+
+
+def test_a_strict_sweep_fails_where_a_cell_gets_no_number(capsys, tmp_path, monkeypatch):
+    (tmp_path / "empty_table.py").write_text(EMPTY)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sweep = ("reproduce", "empty_table", "--seeds", 1, "--workers", 1)
+    assert run(capsys, *sweep)[0] == 0
+    code, _, err = run(capsys, *sweep, "--strict")
+    assert code == 1 and "no number: empty_table: ours, n = 1, other, seed 0" in err and "mcc" not in err
+
+
+def test_results_are_summed_up_in_markdown(capsys, tmp_path):
+    from unmix.experiments import Store, load_experiment, tasks_of
+    from unmix.experiments._work import perform
+
+    for task in tasks_of(load_experiment("fake_table"), seeds=1):
+        Store("results").write(perform(task))
+    code, _, _ = run(capsys, "report", "results", "--out", "summary.md")
+    assert code == 0 and "| **all** |" in (tmp_path / "summary.md").read_text()

@@ -77,7 +77,10 @@ def report(
         typer.Option("--data", help="Data to report on; an NPZ file with z also brings the truth."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="HTML file to write. [default: report.html in RESULTS]")
+        Path | None,
+        typer.Option(
+            "--out", help="HTML file to write, or .md for RESULTS. [default: report.html in RESULTS]"
+        ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     notes: Annotated[str, typer.Option(help="Free text for the page.")] = "",
@@ -88,8 +91,10 @@ def report(
     target = source / "report.html" if out is None and source.is_dir() else out
     if target is None:
         raise ValueError("`--out` must name the HTML file to write, got nothing.")
-    _tables.check_writable(target, (".html", ".htm"))
-    if source.is_dir():
+    _tables.check_writable(target, (".html", ".htm", ".md") if source.is_dir() else (".html", ".htm"))
+    if target.suffix == ".md":
+        _write_summary(target, source)
+    elif source.is_dir():
         from ..report import results
 
         results(target, source, **heading)
@@ -99,6 +104,12 @@ def report(
         print_json({"out": target, "bytes": target.stat().st_size})
     else:
         tell(f"Report: {target}")
+
+
+def _write_summary(out: Path, folder: Path) -> None:
+    from ..experiments import Store, read_reasons, summarise, write_markdown
+
+    write_markdown(out, summarise(Store(folder).records(), read_reasons(folder)))
 
 
 def _write_fit(out: Path, path: Path, data: str | None, heading: dict[str, str]) -> None:

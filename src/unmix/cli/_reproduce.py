@@ -48,6 +48,7 @@ def reproduce(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and stop.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Redo what is stored.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail where a cell got no number, too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run the tables of the papers; killed or stopped, the same command goes on."""
@@ -63,8 +64,22 @@ def reproduce(
         return _show_plan(tasks, store, workers, force, as_json)
     outcome = _sweep(tasks, store, workers, force, dask)
     _show_outcome(outcome, tasks, store, as_json)
-    if outcome.failed:
+    empty = _without_number(tasks, store) if strict else []
+    for place in empty:
+        say(f"unmix: no number: {place}")
+    if outcome.failed or empty:
         raise typer.Exit(1)
+
+
+def _without_number(tasks: list[Any], store: Any) -> list[str]:
+    """Name the cells that stored results give no number to."""
+    found = {task.key: (store.read(task) or {"values": {}})["values"] for task in tasks}
+    return [
+        f"{task.experiment}: {cell.row}, {cell.column}, {cell.value}, seed {task.seed}"
+        for task in tasks
+        for cell in task.cells
+        if found[task.key].get(cell.value) is None
+    ]
 
 
 def _modules(names: list[str]) -> list[Any]:
@@ -170,7 +185,7 @@ def _command() -> list[str]:
         if name in ("--out", "--data", "--dask", "--workers"):
             if not equals:
                 next(given, None)
-        elif name not in ("--force", "--json"):
+        elif name not in ("--force", "--json", "--strict"):
             kept.append(argument)
     return kept
 

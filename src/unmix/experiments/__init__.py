@@ -9,8 +9,10 @@ from ._cell import BUDGETS, Cell
 from ._code import code_version
 from ._estimate import Estimate, estimate
 from ._executors import dask_executor, process_pool
+from ._markdown import write_markdown
 from ._methods import find_method
 from ._progress import progress
+from ._reasons import Reason, read_reasons
 from ._runner import Outcome, sweep
 from ._store import Store
 from ._summary import RAW, ROTATION, Line, Table, summarise
@@ -68,6 +70,9 @@ __all__ = [
     "estimate",
     "Estimate",
     "summarise",
+    "read_reasons",
+    "Reason",
+    "write_markdown",
     "Table",
     "Line",
 ]

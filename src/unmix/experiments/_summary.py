@@ -1,12 +1,13 @@
 """Stored results as tables: the paper's number, ours, the difference, and a verdict."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
 from ._cell import BUDGETS
+from ._reasons import Reason
 
 RAW, ROTATION = "raw x", "random rotation of the truth"
 REFERENCES = (RAW, ROTATION)
@@ -38,6 +39,8 @@ class Line:
         Where the number, or the paper's, is no better than a reference.
     seconds : float
         Mean time of a run.
+    reason : str
+        Why the number is as it is, where somebody looked (`read_reasons`).
     """
 
     row: str
@@ -55,6 +58,7 @@ class Line:
     failures: tuple[str, ...]
     notes: tuple[str, ...]
     seconds: float
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Table:
         return sum(line.verdict == verdict for line in self.lines)
 
 
-def summarise(records: Iterable[dict[str, Any]]) -> tuple[Table, ...]:
+def summarise(records: Iterable[dict[str, Any]], reasons: Sequence[Reason] = ()) -> tuple[Table, ...]:
     """Gather results into tables, one for each experiment and budget, the largest budget first.
 
     Of results that differ in nothing but the code that made them the latest is taken.
@@ -85,6 +89,8 @@ def summarise(records: Iterable[dict[str, Any]]) -> tuple[Table, ...]:
     ----------
     records : iterable of dict
         From `Store.records`.
+    reasons : sequence of Reason
+        Sentences for cells, from `read_reasons`; the first that fits counts.
 
     Returns
     -------
@@ -100,7 +106,7 @@ def summarise(records: Iterable[dict[str, Any]]) -> tuple[Table, ...]:
         place = record["experiment"], record["budget"], record.get("data", "")
         groups.setdefault(place, []).append(record)
     order = sorted(groups, key=lambda place: (place[0], -BUDGETS.index(place[1]), place[2]))
-    return tuple(_table(*place, _latest(groups[place])) for place in order)
+    return tuple(_table(*place, _latest(groups[place]), reasons) for place in order)
 
 
 def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -111,14 +117,16 @@ def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(kept.values())
 
 
-def _table(experiment: str, budget: str, data: str, records: list[dict[str, Any]]) -> Table:
+def _table(
+    experiment: str, budget: str, data: str, records: list[dict[str, Any]], reasons: Sequence[Reason]
+) -> Table:
     cells: dict[tuple[str, str, str], tuple[dict[str, Any], list[dict[str, Any]]]] = {}
     for record in records:
         for cell in record["cells"]:
             cells.setdefault((cell["row"], cell["column"], cell["value"]), (cell, []))[1].append(record)
     means = {place: _mean(_numbers(cell, found)) for place, (cell, found) in cells.items()}
     ordered = sorted(cells.values(), key=lambda entry: (_is_own(entry[1][0]), entry[0].get("place", 0)))
-    lines = [_line(cell, found, budget, means) for cell, found in ordered]
+    lines = [_line(cell, found, budget, means, _reason(experiment, cell, reasons)) for cell, found in ordered]
     return Table(
         experiment=experiment,
         title=records[-1].get("title", experiment),
@@ -141,8 +149,17 @@ def _is_own(record: dict[str, Any]) -> bool:
     return ":" in str(record["settings"].get("method", ""))
 
 
+def _reason(experiment: str, cell: dict[str, Any], reasons: Sequence[Reason]) -> str:
+    place = experiment, cell["row"], cell["column"], cell["value"]
+    return next((reason.says for reason in reasons if reason.fits(*place)), "")
+
+
 def _line(
-    cell: dict[str, Any], records: list[dict[str, Any]], budget: str, means: dict[Any, float | None]
+    cell: dict[str, Any],
+    records: list[dict[str, Any]],
+    budget: str,
+    means: dict[Any, float | None],
+    reason: str,
 ) -> Line:
     numbers = _numbers(cell, records)
     ours, spread = _mean(numbers), stdev(numbers) if len(numbers) > 1 else None
@@ -158,6 +175,7 @@ def _line(
         failures=failures,
         notes=tuple(_notes(cell, ours, means)),
         seconds=fmean(record["seconds"] for record in records),
+        reason=reason,
     )
 
 

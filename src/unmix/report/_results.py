@@ -9,13 +9,14 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from ..experiments import RAW, ROTATION, Line, Store, Table, summarise
+from ..experiments import RAW, ROTATION, Line, Store, Table, read_reasons, summarise
 from ..plots._style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
 from ._figures import svg
 from ._write import _TEMPLATES, render
 
 _TONES = {"better": "good", "within": "good", "worse": "stop", "failed": "stop", "not judged": "care"}
 _COLOURS = (BLUE, ORANGE, GREEN, PURPLE, RED)
+_SWEEPS = ("cg.domains", "mechanistic.overlap", "mechanistic.ablation")
 _SCORES = {"mcc": "MCC", "r2": "R²", "shd": "SHD"}
 
 
@@ -55,7 +56,7 @@ def results(
     ValueError: `folder` must hold results of `unmix reproduce`, got none. Run it with --out first.
     """
     store = Store(folder)
-    tables = summarise(store.records())
+    tables = summarise(store.records(), read_reasons(folder))
     if not tables and not store.corrupt:
         raise ValueError(
             "`folder` must hold results of `unmix reproduce`, got none. Run it with --out first."
@@ -99,11 +100,16 @@ def _shown(table: Table) -> dict[str, Any]:
         "lines": [_cells(line) for line in table.lines],
         "commands": table.commands,
         "made": "; ".join(("code " + ", ".join(table.codes), *table.machines)),
-        "figures": _figures(table, anchor) if ".figure" in table.experiment else [],
+        "figures": _figures(table, anchor) if _is_drawn(table) else [],
         "n_runs": table.n_runs,
         "judged": {name: n for name in _TONES if (n := table.count(name))},
         "tones": _TONES,
     }
+
+
+def _is_drawn(table: Table) -> bool:
+    """Whether columns are points on an axis: figures of the papers, and sweeps over domains or overlaps."""
+    return ".figure" in table.experiment or table.experiment in _SWEEPS
 
 
 def _cells(line: Line) -> dict[str, Any]:
@@ -124,6 +130,7 @@ def _cells(line: Line) -> dict[str, Any]:
         "seconds": f"{line.seconds:.1f}",
         "seconds_sort": line.seconds,
         "remarks": [*line.failures, *line.notes],
+        "reason": line.reason,
         "failures": line.failures,
         "reference": line.row in (RAW, ROTATION),
     }
