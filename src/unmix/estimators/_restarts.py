@@ -51,13 +51,16 @@ def train_restarts(
     schedule: Schedule,
     improve: Callable[[Ensemble, Tensor, torch.Generator], None] | None = None,
     anneal: Callable[[int], float] | None = None,
+    improve_rounds: int = 1,
+    race: bool = True,
 ) -> Trained:
     """Train members together, in rounds, and return the one that ends with the lowest objective.
 
+    Half of the members leave after each of the first two rounds; without a `race` all of them stay.
     A member gets fresh noise with each batch, or, with `anneal`, the value of that schedule at the step.
 
-    `improve` may change the coordinates of the members once, after the first round; a member keeps the change
-    only if its objective is lower for it. Restarts are compared by the objective on one fixed batch: no
+    `improve` may change the coordinates of the members after each of the first `improve_rounds` rounds; a
+    member keeps the change only if its objective is lower for it. Restarts are compared by the objective on one fixed batch: no
     ground truth takes part.
     """
     ensemble = Ensemble(members, weights)
@@ -70,7 +73,8 @@ def train_restarts(
 
     alive, scores = list(range(len(members))), [math.inf] * len(members)
     histories = []
-    for number, (start, stop, survivors) in enumerate(rounds(n_steps, len(members))):
+    plan = rounds(n_steps, len(members)) if race else [(0, n_steps, len(members))]
+    for number, (start, stop, survivors) in enumerate(plan):
         best = sorted(range(len(alive)), key=lambda i: scores[alive[i]])[:survivors]
         alive = [alive[i] for i in best]
         ensemble.keep(best)
@@ -88,9 +92,9 @@ def train_restarts(
                 description=f"{len(alive)} restart{'s' * (len(alive) > 1)}",
             )
         )
-        if number == 0 and improve is not None:
+        if number < improve_rounds and improve is not None:
             _improve_where_lower(
-                ensemble, improve, judge, beside(stop), n_steps, _generator(schedule.seed, -2)
+                ensemble, improve, judge, beside(stop), n_steps, _generator(schedule.seed, -2 - number)
             )
         for index, score in zip(alive, ensemble.scores(judge, beside(stop), n_steps).tolist(), strict=True):
             scores[index] = score

@@ -97,14 +97,14 @@ class SlotAutoencoder(LatentEstimator):
         *,
         slots: Slots = None,
         penalty: Callable[..., Any] = slot_sparsity,
-        weight: float | Callable[[int], float] = 0.01,
+        weight: float | Callable[[int], float] = 0.03,
         additive: bool = False,
         search: bool = True,
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
-        n_restarts: int = 2,
-        max_iter: int = 100,
-        batch_size: int = 500,
+        n_restarts: int = 1,
+        max_iter: int = 30,
+        batch_size: int = 100,
         lr: float = 2e-3,
         device: str = "auto",
         checkpoint: Any = None,
@@ -181,6 +181,7 @@ class SlotAutoencoder(LatentEstimator):
             x,
             replace(schedule, max_iter=n_left, checkpoint=_folder(schedule, "slots")),
             improve=None if self.additive else improve,
+            improve_rounds=3,
         )
 
     def _warmed_up(self, x: Tensor, schedule: Schedule) -> Objective:

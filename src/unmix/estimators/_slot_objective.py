@@ -15,12 +15,12 @@ class SlotObjective(Objective):
     Without the last a plain autoencoder could lower most penalties by inflating its codes.
     """
 
-    def forward(self, x: Float[Tensor, "n x"], noise: Float[Tensor, "n z"]) -> dict[str, Tensor]:
-        """Return the terms, unweighted; the noise is not used."""
-        terms = super().forward(x, noise)
-        z = self.encode(x)
-        terms["scale"] = (z.var(0, correction=0) + 1e-6).log().square().sum() + z.mean(0).square().sum()
-        return terms
+    def _code(
+        self, x: Float[Tensor, "n x"], noise: Float[Tensor, "n z"]
+    ) -> tuple[Float[Tensor, "n z"], dict[str, Tensor]]:
+        z, terms = super()._code(x, noise)
+        scale = (z.var(0, correction=0) + 1e-6).log().square().sum() + z.mean(0).square().sum()
+        return z, terms | {"scale": scale}
 
 
 class AdditiveDecoder(nn.Module):

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ._slot_pool import Pool, complement
 
-_CHAINS = 12
+_CHAINS = 36
 _STEPS = 150
 _KNEE = (0.3, 0.1)  # of log(1 + spread / knee), in standard deviations of an observed variable
 _LR = 0.03
