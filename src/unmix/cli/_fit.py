@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from .. import _tables
-from ._known import labels, take_out
+from ._known import labels, slots_of, take_out
 from ._models import DOMAINS, checkpoint_beside, columns_for, fit_and_save, load, make
 from ._output import Json, Seed, one_line, print_json, say, tell
 
@@ -20,6 +20,7 @@ FIT_EXAMPLE = (
 TRANSFORM_EXAMPLE = "Example: [bold]unmix transform model data.npz --out latents.csv[/]"
 
 _CHANGING = ("domains_", "domain_means_", "domain_scales_", "guaranteed_", "needed_domains_")
+_SLOTS = ("partition_",)
 _RESTING = ("found_", "spike_mass_", "masks_", "weights_", "flags_")  # of latents that rest in a mixture
 
 Data = Annotated[
@@ -37,6 +38,7 @@ class Method(StrEnum):
     pdgmm = "pdgmm"
     cgvae = "cgvae"
     ivae = "ivae"
+    slots = "slots"
 
 
 def fit(
@@ -47,18 +49,25 @@ def fit(
         Method,
         typer.Option(
             help="ddl: diverse dictionary learning; pdgmm: latents that rest in some components of a "
-            "mixture; cgvae: latents that change between domains; ae, vae, ivae (which is told the domains): "
-            "autoencoders to compare with."
+            "mixture; cgvae: latents that change between domains; slots: latents in groups that move "
+            "variables of their own; ae, vae, ivae (which is told the domains): autoencoders to compare with."
         ),
     ] = Method.ddl,
     n_restarts: Annotated[int | None, typer.Option("--n-restarts", help="Random starts.")] = None,
     max_iter: Annotated[int | None, typer.Option("--max-iter", help="Passes over the data.")] = None,
-    weight: Annotated[float | None, typer.Option(help="Weight of the penalty (ddl, cgvae).")] = None,
+    weight: Annotated[float | None, typer.Option(help="Weight of the penalty (ddl, cgvae, slots).")] = None,
     domains: Annotated[
         str | None,
         typer.Option(
             "--domains",
             help="For cgvae and ivae: a column of X, or a file with one number per row (x.npz:u).",
+        ),
+    ] = None,
+    slots: Annotated[
+        str | None,
+        typer.Option(
+            help="For slots: how many equal ones, or the latents of each (0,1/2,3). [default: counted]",
+            show_default=False,
         ),
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
@@ -87,6 +96,7 @@ def fit(
     if fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
     settings = {"n_restarts": n_restarts, "max_iter": max_iter, "weight": weight, "device": device}
+    settings["slots"] = None if slots is None else slots_of(slots)
     model = fit_and_save(
         make(method, n_components, random_state=random_state, **settings), table, out, **known
     )
@@ -156,7 +166,11 @@ def fit_document(out: Path, model: Any) -> dict[str, Any]:
         "margin": model.structure_.margin,
         "restarts": getattr(model, "restarts_", None),
         "history": {name: term[-1] for name, term in model.history_.terms.items() if len(term)},
-    } | {name.rstrip("_"): getattr(model, name) for name in (*_RESTING, *_CHANGING) if hasattr(model, name)}
+    } | {
+        name.rstrip("_"): getattr(model, name)
+        for name in (*_RESTING, *_CHANGING, *_SLOTS)
+        if hasattr(model, name)
+    }
 
 
 def fit_story(model: Any) -> tuple[Any, ...]:
@@ -167,7 +181,7 @@ def fit_story(model: Any) -> tuple[Any, ...]:
     structure = model.structure_
     margin = "" if structure.margin is None else f", margin {structure.margin:.1f}"
     found = f"{type(model).__name__}: {structure.n_edges} dependencies of {structure.support.size}{margin}"
-    return (*_domain_story(model), found, structure)
+    return (*_domain_story(model), *_slot_story(model), found, structure)
 
 
 def _domain_story(model: Any) -> tuple[str, ...]:
@@ -177,3 +191,12 @@ def _domain_story(model: Any) -> tuple[str, ...]:
     sure, n = int(model.guaranteed_.sum()), model.n_domains_
     rest = "" if sure == len(model.guaranteed_) else f"; all would need {model.needed_domains_.max()} domains"
     return (f"{n} domains guarantee {sure} of {len(model.guaranteed_)} latents of this graph{rest}.",)
+
+
+def _slot_story(model: Any) -> tuple[str, ...]:
+    """Say which latents make up each slot."""
+    if not hasattr(model, "partition_"):
+        return ()
+    slots = model.partition_
+    named = "; ".join(", ".join(f"z{j}" for j in slot) for slot in slots)
+    return (f"{len(slots)} slot{'s' * (len(slots) != 1)}: {named}.",)

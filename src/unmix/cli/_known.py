@@ -143,6 +143,11 @@ def partition_of(text: str) -> Any:
     return numbers_in_parts(text, "--partition")
 
 
+def slots_of(text: str) -> Any:
+    """Read slots: a number of equal ones, or the latents of each."""
+    return int(text) if text.isdecimal() else numbers_in_parts(text, "--slots")
+
+
 def numbers_in_parts(text: str, option: str) -> list[list[int]]:
     """Read `0,1/2,3` as [[0, 1], [2, 3]]."""
     return [numbers(part, option) for part in text.split("/")]

@@ -18,6 +18,7 @@ CLASSES = {
     "pdgmm": "PDGMM",
     "cgvae": "CGVAE",
     "ivae": "IVAE",
+    "slots": "SlotAutoencoder",
 }
 DOMAINS = ("cgvae", "ivae")  # methods that must know the domain of each row
 
