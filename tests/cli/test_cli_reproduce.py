@@ -112,3 +112,12 @@ def test_results_are_summed_up_in_markdown(capsys, tmp_path):
         Store("results").write(perform(task))
     code, _, _ = run(capsys, "report", "results", "--out", "summary.md")
     assert code == 0 and "| **all** |" in (tmp_path / "summary.md").read_text()
+
+
+def test_the_module_is_the_command(tmp_path):
+    import subprocess
+
+    from unmix import __version__
+
+    told = subprocess.run([sys.executable, "-m", "unmix", "--version"], capture_output=True, text=True)
+    assert (told.returncode, told.stdout.strip()) == (0, __version__)
