@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 
 _LEAST_SHARE = 0.002  # of the samples; rarer patterns are mistakes
+_AT_ONCE = 100_000  # pairs of patterns compared in one go
 _MISREAD, _OFTENER = 2, 5.0  # entries that may be wrong, and how much rarer each makes a pattern
 
 
@@ -41,7 +42,7 @@ def components_of(codes: np.ndarray, active: np.ndarray) -> Components:
     ([0.75, 0.25], [[True, False], [False, True]])
     """
     masks, group = _mended(active)
-    counts = np.bincount(group)
+    counts = np.bincount(group[group >= 0], minlength=len(masks))
     least = max(2, int(_LEAST_SHARE * len(codes)))
     kept = [j for j in np.argsort(-counts, kind="stable") if counts[j] >= least] or [int(counts.argmax())]
     described = [_moments(codes[group == j], masks[j]) for j in kept]
@@ -53,21 +54,31 @@ def _mended(active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the patterns, and that of each sample, without those that misread entries make of others.
 
     A pattern that differs in one entry from one five times as frequent counts as that one, in two entries if
-    it is 25 times as frequent.
+    it is 25 times as frequent. One that is too rare to be a component, and near to none, belongs to none: -1.
     """
     masks, group, counts = np.unique(active, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(-counts, kind="stable")
+    least = min(_LEAST_SHARE / _OFTENER * len(active), counts.max())
+    often, rare = order[counts[order] >= least], order[counts[order] < least]
     true: list[int] = []
-    owner = np.empty(len(masks), dtype=int)
-    for j in order:
-        apart = (masks[true] != masks[j]).sum(1)
-        near = np.flatnonzero((apart <= _MISREAD) & (counts[true] >= _OFTENER**apart * counts[j]))
-        if len(near):
-            owner[j] = near[apart[near].argmin()]
-        else:
+    owner = np.full(len(masks), -1)
+    for j in often:
+        owner[j] = _nearest(masks[[j]], counts[[j]], masks[true], counts[true])[0]
+        if owner[j] < 0:
             owner[j] = len(true)
             true.append(int(j))
+    for some in np.array_split(rare, 1 + len(rare) * len(true) // _AT_ONCE):
+        owner[some] = _nearest(masks[some], counts[some], masks[true], counts[true])
     return masks[true], owner[group.reshape(-1)]
+
+
+def _nearest(masks: np.ndarray, counts: np.ndarray, true: np.ndarray, often: np.ndarray) -> np.ndarray:
+    """Return for each pattern the nearest of the true ones that it may be a misreading of; -1 for none."""
+    if not len(true):
+        return np.full(len(masks), -1)
+    apart = (masks[:, None] != true).sum(2)
+    near = (apart <= _MISREAD) & (often >= _OFTENER**apart * counts[:, None])
+    return np.where(near.any(1), np.where(near, apart, masks.shape[1] + 1).argmin(1), -1)
 
 
 def _moments(codes: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
