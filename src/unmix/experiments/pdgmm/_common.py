@@ -64,6 +64,15 @@ def references(columns: Iterable[tuple[str, Any]], *values: str, **cell: Any) ->
     )
 
 
+def own(method: str, columns: Iterable[tuple[str, Any]], *values: str, **cell: Any) -> tuple[Cell, ...]:
+    """Return the cells of a user's method, for each of these values."""
+    return tuple(
+        Cell(method.partition(":")[2], column, value=value, settings=settings(method, world), **cell)
+        for column, world in columns
+        for value in values
+    )
+
+
 def draw(cell: Cell, seed: int, budget: str) -> tuple[LatentDataset, LatentDataset]:
     """Draw samples to fit on and fresh ones of the same world."""
     world = _shrunk(cell.settings["world"]) if budget == "smoke" else cell.settings["world"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._cell import Cell
-from ._common import BOTH, SECOND, draw, judge, model_of, references, settings
+from ._common import BOTH, SECOND, draw, judge, model_of, own, references, settings
 
 SOURCE = "arXiv:2604.13218, appendix D.4: epochs times seconds of an epoch"
 # latents: thousands of epochs, seconds of a thousand
@@ -29,6 +29,11 @@ def _cells(n: int) -> Iterator[Cell]:
 
 
 CELLS = (*(cell for n in COST for cell in _cells(n)), *references(WORLDS, "mcc"))
+
+
+def with_method(method: str) -> tuple[Cell, ...]:
+    """Return the cells of a user's method."""
+    return own(method, WORLDS, "mcc")
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

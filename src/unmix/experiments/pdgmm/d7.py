@@ -15,6 +15,7 @@ from ._common import (
     draw,
     judge,
     model_of,
+    own,
     references,
     scores,
     settings,
@@ -33,6 +34,11 @@ CELLS = (
     *(Cell(BOTH, name, value="r2", settings=settings(BOTH, world)) for name, world in WORLDS.items()),
     *references(WORLDS.items(), "r2"),
 )
+
+
+def with_method(method: str) -> tuple[Cell, ...]:
+    """Return the cells of a user's method."""
+    return own(method, WORLDS.items(), "r2")
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

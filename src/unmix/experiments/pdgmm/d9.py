@@ -14,7 +14,7 @@ from unmix.estimators import causal_graph
 from unmix.metrics import cpdag, match_components, shd
 
 from .._cell import Cell
-from ._common import BOTH, FRESH, SETTINGS, codes, draw, model_of, references, settings, unmasked
+from ._common import BOTH, FRESH, SETTINGS, codes, draw, model_of, own, references, settings, unmasked
 from ._paper import PAPER, published
 
 TRUTH = "true latents"
@@ -32,6 +32,11 @@ CELLS = (
     *(cell for name, world in WORLDS.items() for cell in _cells(name, world)),
     *references(WORLDS.items(), "shd", better="lower"),
 )
+
+
+def with_method(method: str) -> tuple[Cell, ...]:
+    """Return the cells of a user's method."""
+    return own(method, WORLDS.items(), "shd", better="lower")
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

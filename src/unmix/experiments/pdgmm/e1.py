@@ -10,7 +10,7 @@ are no better unmixing.
 """
 
 from .._cell import Cell
-from ._common import BOTH, SECOND, SETTINGS, references, run, settings
+from ._common import BOTH, SECOND, SETTINGS, own, references, run, settings
 
 __all__ = ["CELLS", "run", "with_method"]
 
@@ -52,5 +52,4 @@ CELLS = (
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    row = method.partition(":")[2]
-    return tuple(Cell(row, c, settings=settings(method, world)) for c, (world, _) in WORLDS.items())
+    return own(method, ((column, world) for column, (world, _) in WORLDS.items()), "mcc")

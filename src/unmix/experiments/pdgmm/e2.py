@@ -6,9 +6,9 @@ known to us.
 """
 
 from .._cell import Cell
-from ._common import BOTH, SECOND, references, run, settings
+from ._common import BOTH, SECOND, own, references, run, settings
 
-__all__ = ["CELLS", "run"]
+__all__ = ["CELLS", "run", "with_method"]
 
 SOURCE = "arXiv:2604.13218, appendix E.2"
 PAPER = {2: (0.87, 0.92), 5: (0.70, 0.63), 10: (0.64, 0.47)}
@@ -23,3 +23,8 @@ CELLS = (
     *(Cell(SECOND, f"n = {n}", settings=settings(SECOND, world)) for n, world in WORLDS.items()),
     *references(((f"n = {n}", world) for n, world in WORLDS.items()), "r2", "mcc"),
 )
+
+
+def with_method(method: str) -> tuple[Cell, ...]:
+    """Return the cells of a user's method."""
+    return own(method, ((f"n = {n}", world) for n, world in WORLDS.items()), "r2", "mcc")

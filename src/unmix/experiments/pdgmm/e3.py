@@ -5,9 +5,9 @@ readable in our copy; the degree k of the causal graph is taken. Standard deviat
 """
 
 from .._cell import Cell
-from ._common import BOTH, references, run, settings
+from ._common import BOTH, own, references, run, settings
 
-__all__ = ["CELLS", "run"]
+__all__ = ["CELLS", "run", "with_method"]
 
 SOURCE = "arXiv:2604.13218, appendix E.3, columns 0 to 3"
 PAPER = (0.83, 0.82, 0.84, 0.85)
@@ -21,3 +21,8 @@ CELLS = (
     *(Cell(BOTH, column, settings=settings(BOTH, world)) for column, world in WORLDS.items()),
     *references(WORLDS.items(), "r2", "mcc"),
 )
+
+
+def with_method(method: str) -> tuple[Cell, ...]:
+    """Return the cells of a user's method."""
+    return own(method, WORLDS.items(), "r2", "mcc")

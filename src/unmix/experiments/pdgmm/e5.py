@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from unmix.metrics import block_r2
 
 from .._cell import Cell
-from ._common import BOTH, SECOND, codes, draw, model_of, references, settings
+from ._common import BOTH, SECOND, codes, draw, model_of, own, references, settings
 
 SOURCE = "arXiv:2604.13218, appendix E.5, a range"
 BLOCKS = ((2, 2, 2, 2, 2), (1, 1, 1, 3, 4))
@@ -43,6 +43,14 @@ CELLS = (
     *references(WORLDS.items(), OWN["value"]),
     *references(WORLDS.items(), OTHER["value"], better="lower"),
 )
+
+
+def with_method(method: str) -> tuple[Cell, ...]:
+    """Return the cells of a user's method."""
+    return (
+        *own(method, WORLDS.items(), OWN["value"]),
+        *own(method, WORLDS.items(), OTHER["value"], better="lower"),
+    )
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

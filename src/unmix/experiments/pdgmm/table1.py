@@ -26,6 +26,7 @@ from ._common import (
     independent,
     judge,
     model_of,
+    own,
     settings,
     vade_codes,
 )
@@ -55,12 +56,7 @@ CELLS = tuple(cell for name, world in SETTINGS.items() for cell in _cells(name, 
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    row = method.partition(":")[2]
-    return tuple(
-        Cell(row, name, value=value, settings=settings(method, world))
-        for name, world in SETTINGS.items()
-        for value in ("mcc", "r2")
-    )
+    return own(method, SETTINGS.items(), "mcc", "r2")
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

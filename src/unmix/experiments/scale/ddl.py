@@ -21,12 +21,20 @@ SIZES = (30, 50)
 SAMPLES = {"smoke": 300, "laptop": 5000, "full": 10_000}
 PASSES = {"smoke": 2, "laptop": 60, "full": 200}
 
-CELLS = tuple(
-    Cell(row, f"n = {n}", settings={"method": row, "n": n}, **score)
-    for row in (DEFAULT, PUBLISHED, RAW, ROTATION)
-    for n in SIZES
-    for score in (({}, SECONDS) if row in (DEFAULT, PUBLISHED) else ({},))
-)
+
+def _cells(row: str, method: str) -> tuple[Cell, ...]:
+    scores: tuple[dict[str, Any], ...] = ({},) if row in (RAW, ROTATION) else ({}, SECONDS)
+    return tuple(
+        Cell(row, f"n = {n}", settings={"method": method, "n": n}, **score) for n in SIZES for score in scores
+    )
+
+
+CELLS = tuple(cell for row in (DEFAULT, PUBLISHED, RAW, ROTATION) for cell in _cells(row, row))
+
+
+def with_method(method: str) -> tuple[Cell, ...]:
+    """Return the cells of a user's method."""
+    return _cells(method.partition(":")[2], method)
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
@@ -41,5 +49,7 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
 def _codes(cell: Cell, data: LatentDataset, n: int, seed: int, budget: str) -> Any:
     if is_reference(cell.settings):
         return reference_codes(cell.settings["method"], data.z, data.x, seed)
-    model: DiverseDictionaryLearning = make({**cell.settings, "n": n}, seed, budget)
-    return codes_of(model.set_params(n_restarts=1, max_iter=PASSES[budget]), data.x)
+    model = make({**cell.settings, "n": n}, seed, budget)
+    if isinstance(model, DiverseDictionaryLearning):
+        model.set_params(n_restarts=1, max_iter=PASSES[budget])
+    return codes_of(model, data.x)

@@ -15,11 +15,21 @@ from ._common import SECONDS, size, timed
 N_SLOTS, COLUMN = 20, "overlap 50%, K = 20"
 METHODS = (SEARCH, *CONTRASTS)
 
-CELLS = tuple(
-    Cell(row, COLUMN, settings={"method": row, "n_slots": N_SLOTS}, **score)
-    for row in (*METHODS, TRUTH, RAW, ROTATION)
-    for score in ({"value": SIS}, *((SECONDS,) if row in METHODS else ()))
-)
+
+def _cells(row: str, method: str) -> tuple[Cell, ...]:
+    timing = () if row in (TRUTH, RAW, ROTATION) else (SECONDS,)
+    return tuple(
+        Cell(row, COLUMN, settings={"method": method, "n_slots": N_SLOTS}, **score)
+        for score in ({"value": SIS}, *timing)
+    )
+
+
+CELLS = tuple(cell for row in (*METHODS, TRUTH, RAW, ROTATION) for cell in _cells(row, row))
+
+
+def with_method(method: str) -> tuple[Cell, ...]:
+    """Return the cells of a user's method."""
+    return _cells(method.partition(":")[2], method)
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
