@@ -1,4 +1,7 @@
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 import torch
@@ -12,12 +15,16 @@ from sklearn.preprocessing import StandardScaler
 import unmix
 from unmix.data import multi_domain
 from unmix.estimators import CGVAE, IVAE
+from unmix.estimators._domain_base import needed_domains
 from unmix.estimators._domain_labels import Domains
 from unmix.estimators._domain_priors import KINDS
+from unmix.estimators._domain_starts import hops, start_at_basis
 from unmix.estimators._joint_diagonal import domain_covariances, joint_diagonaliser
+from unmix.estimators._linear_starts import principal
 from unmix.metrics import mcc
 from unmix.nn import gated_mlp, mlp
-from unmix.penalties import edge_count
+from unmix.penalties import dependency_sparsity, edge_count
+from unmix.structure import Structure
 from unmix.theory import certify_domains
 
 
@@ -91,6 +98,31 @@ def straight(n_in, n_out):
     return net
 
 
+def test_copies_in_sparser_coordinates_decode_alike():
+    data = multi_domain(2000, 3, mixing="linear", random_state=0)
+    x = torch.from_numpy((data.x - data.x.mean(0)) / data.x.std(0)).float()
+    u = torch.from_numpy(data.u.copy())
+    A = principal(x, 3)
+    w = x @ torch.linalg.pinv(A).T
+    model = CGVAE(3)
+    model.domain_shares_ = np.array([0.5, 0.5])
+    member = model._members(6)
+    start_at_basis(
+        member,
+        torch.linalg.qr(torch.randn(3, 3, generator=torch.Generator().manual_seed(0)))[0],
+        torch.eye(3),
+        A,
+    )
+    batch = torch.cat([w, x, u[:, None]], dim=1).float()
+    found = hops(member, batch, 0.01, torch.Generator().manual_seed(0))
+    sparsity = [model.penalty(m.decoder, m.encode(batch)).item() for m in found]
+    for copy in found[1:]:
+        torch.testing.assert_close(copy.decoder(copy.encoder(w)), member.decoder(member.encoder(w)))
+        torch.testing.assert_close(copy.encode(batch).std(0), torch.ones(3), atol=1e-3, rtol=0)
+    assert found[0] is member and max(sparsity[1:]) < 0.9 * sparsity[0]
+    assert sparsity[2] < sparsity[1] + 1e-3  # what sparsity costs more for is at least as sparse
+
+
 def test_one_gaussian_domain_cannot_tell_what_two_can():
     """x1 = z1 + z2, x2 = z2: with equal variances a rotation fits as well and is as sparse."""
     rng = np.random.default_rng(0)
@@ -145,13 +177,19 @@ def test_the_gaussian_law_is_the_normal_one_at_the_moments_of_a_code():
     np.testing.assert_allclose(found, norm.logpdf(z, means[u], spreads[u]).sum(1), atol=0.02)
 
 
-def test_shared_latents_have_one_law_in_all_domains():
-    prior = KINDS["gaussian"]([0.5, 0.5], 3, n_shared=1)
-    prior.start(torch.randn(100, 3) * 3 + 1, torch.arange(100) % 2)
-    z = torch.zeros(2, 3)
-    each = [prior.standard(z + torch.tensor([0.0, 0.0, 1.5]), torch.full((2,), k))[0][:, 2] for k in (0, 1)]
-    torch.testing.assert_close(each[0], each[1])
-    assert each[0][0].item() == pytest.approx(1.5)
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_shared_latents_have_one_law_in_all_domains(kind):
+    prior = KINDS[kind]([0.5, 0.5], 3, n_shared=1)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(0)
+        prior.start(torch.randn(100, 3) * 3 + 1, torch.arange(100) % 2)
+        for name, p in prior.named_parameters():
+            p += 0.3 * torch.randn_like(p) * (name not in ("mean", "log_scale"))
+    z = torch.tensor([[0.3, -0.2, 1.5]])
+    first, second = (prior.standard(z, torch.tensor([k]))[0][0] for k in (0, 1))
+    torch.testing.assert_close(first[2], second[2])
+    assert kind != "gaussian" or first[2].item() == pytest.approx(1.5)
+    assert (first[:2] - second[:2]).abs().min() > 1e-3
 
 
 def test_changes_and_sparse_mixing_recover_what_changes_alone_do_not(small):
@@ -160,6 +198,10 @@ def test_changes_and_sparse_mixing_recover_what_changes_alone_do_not(small):
     z = model.transform(data.x)
     assert mcc(data.z, z, within=data.u) > 0.95 > 0.85 > mcc(data.z, data.x, within=data.u)
     assert model.score(data.x) > 0.99
+
+
+def _short(value):
+    return "group" if isinstance(value, partial) else getattr(value, "__name__", value)
 
 
 @pytest.mark.parametrize(
@@ -172,9 +214,11 @@ def test_changes_and_sparse_mixing_recover_what_changes_alone_do_not(small):
         {"n_shared": 1},
         {"weight": 0.0},
         {"decoder": gated_mlp, "penalty": edge_count},
+        {"penalty": partial(dependency_sparsity, step=0.01, form="group", normalize="std")},
+        {"n_restarts": 3},
         {"encoder": mlp, "decoder": mlp},
     ],
-    ids=lambda settings: ", ".join(f"{k}={getattr(v, '__name__', v)}" for k, v in settings.items()),
+    ids=lambda settings: ", ".join(f"{k}={_short(v)}" for k, v in settings.items()),
 )
 def test_every_option_trains_is_stored_and_comes_back(settings, small, tmp_path):
     names = np.array(["mouse", "rat", "ant"])[small.u]
@@ -213,6 +257,37 @@ def test_an_unseen_domain_gets_the_likeliest_one(small):
         model.transform(small.x, domains=small.u[:5])
 
 
+@given(
+    edges=st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=5),
+    n_domains=st.integers(2, 10),
+)
+def test_the_planner_of_a_model_is_that_of_the_theory(edges, n_domains):
+    structure = Structure(np.vstack([np.array(edges), [True] * 4]))
+    plan = certify_domains(structure, n_domains)
+    needed = needed_domains(structure)
+    assert needed.tolist() == [latent.needed for latent in plan.plan]
+    assert (needed <= n_domains).tolist() == [level == "component" for level in plan.levels]
+
+
+def test_a_fitted_model_says_which_latents_are_guaranteed(small):
+    model = quick().fit(small.x, small.u)
+    for support, guaranteed in (
+        ([[1, 0, 1], [0, 1, 1]], [True, True, True]),
+        ([[1, 1, 0], [1, 1, 1]], [False, False, True]),  # twins need five domains
+        ([[1, 0, 0], [1, 1, 0]], [True, True, False]),  # nothing can be said of a latent without children
+    ):
+        model.structure_ = Structure(support)
+        assert model.guaranteed_.tolist() == guaranteed and model.n_domains_ == 3
+
+
+@pytest.mark.parametrize(("limits", "passes"), [((7, 1000), 7), ((100, 6), 3), ((100, 7), 4), ((5, 1), 1)])
+def test_training_ends_with_the_passes_or_the_updates(limits, passes, small):
+    max_iter, max_steps = limits
+    model = IVAE(3, batch_size=120, max_iter=max_iter, max_steps=max_steps, random_state=0)
+    assert model.fit(small.x, small.u).n_iter_ == passes
+    assert len(model.history_.objective) == 2 * passes  # two batches each
+
+
 def test_the_order_of_samples_does_not_hide_a_domain(small):
     order = np.argsort(small.u, kind="stable")
     model = quick().fit(small.x[order], small.u[order])
@@ -249,10 +324,24 @@ def test_a_quantity_is_cut_into_intervals_of_equal_counts():
         (lambda u: np.where(np.arange(len(u)) == 3, 9, u), "at least 4 samples each, got 1 of domain 9"),
         (lambda u: np.where(np.arange(len(u)) == 3, np.nan, u), "no missing values.*row 3"),
         (lambda u: [None if i == 5 else "a" for i in range(len(u))], "no missing values.*row 5"),
+        (lambda u: [np.nan if i == 5 else "ab"[i % 2] for i in range(len(u))], "no missing values.*row 5"),
+        (lambda u: [pd.NA if i == 5 else "ab"[i % 2] for i in range(len(u))], "no missing values.*row 5"),
+        (lambda u: pd.Series(u).astype("Int64").where(u > 0), "no missing values.*row 0"),
         (lambda u: np.where(np.arange(len(u)) == 3, np.inf, u), "must be finite"),
         (lambda u: u[:-1], "inconsistent numbers of samples"),
     ],
-    ids=["none", "one domain", "too few", "nan", "missing text", "inf", "too short"],
+    ids=[
+        "none",
+        "one domain",
+        "too few",
+        "nan",
+        "missing text",
+        "nan in text",
+        "NA",
+        "series",
+        "inf",
+        "too short",
+    ],
 )
 def test_labels_that_tell_nothing_are_refused(estimator, labels, message, small):
     with pytest.raises(ValueError, match=message):
@@ -266,6 +355,7 @@ def test_labels_that_tell_nothing_are_refused(estimator, labels, message, small)
         ({"objective": "elbo"}, "`objective` must be one of"),
         ({"n_shared": 3}, "`n_shared` must be an integer from 0"),
         ({"sees_domain": True}, "`sees_domain` must be False"),
+        ({"max_steps": 0}, "`max_steps` must be"),
         ({"weight": -1.0}, "`weight` must be"),
     ],
     ids=str,

@@ -67,6 +67,35 @@ def test_a_small_generator_learns_which_coordinate_changes():
     assert importance[0] > 0.5 and (importance[1:] < 0.35).all()
 
 
+def test_a_small_generator_of_images_finds_the_sparse_directions():
+    """Three objects on twelve pixels: their covariance leaves rotations free, the sparse term does not."""
+    objects = torch.zeros(12, 3)
+    for k in range(3):
+        objects[4 * k : 4 * k + 4, k] = torch.tensor([1.0, -1.0, 0.8, 1.2])
+
+    def trained(weight):
+        draw = torch.Generator().manual_seed(0)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(3)
+            layers = (torch.nn.Linear(3, 12, bias=False), torch.nn.Unflatten(1, (1, 3, 4)))
+            generator = torch.nn.Sequential(*layers)
+        optimiser = torch.optim.Adam(generator.parameters(), lr=0.03)
+        for _ in range(300):
+            z = torch.randn(64, 3, generator=draw)
+            second = generator[0].weight @ generator[0].weight.T  # E[x x^T] of what it generates
+            loss = (second - objects @ objects.T).square().sum()
+            optimiser.zero_grad()
+            (loss + weight * perturbation_sparsity(generator, z, generator=draw)).backward()
+            optimiser.step()
+        return generator[0].weight.detach()
+
+    def leak(weights):
+        power = weights.square().unflatten(0, (3, 4)).sum(1)
+        return (1 - power.amax(0) / power.sum(0)).max().item()
+
+    assert leak(trained(5.0)) < 0.02 and leak(trained(0.0)) > 0.1
+
+
 def test_a_closed_gate_is_an_exact_zero_and_is_not_counted():
     decoder = gated_mlp(2, 3)
     with torch.no_grad():

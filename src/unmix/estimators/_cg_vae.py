@@ -1,6 +1,7 @@
 """CG-VAE: latents that change between domains, behind a sparse mixing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, final
 
@@ -13,14 +14,15 @@ from unmix.penalties import dependency_sparsity
 from ._base import Factory, build
 from ._domain_base import DomainEstimator
 from ._domain_objective import DomainObjective
-from ._domain_starts import can_start, linear_starts, rebase_domains, start_at_basis
+from ._domain_starts import can_start, hops, linear_starts, rebase_domains, start_at_basis
 from ._linear_starts import has_linear_coordinates, principal
 from ._objective import Penalty
-from ._restarts import Schedule, Trained, train_restarts
+from ._restarts import Schedule, Trained, joined, train_restarts
 
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 network = partial(residual_mlp, hidden=(64, 64), activation="silu")
 _KNEE = 0.1  # of the default penalty
+_FIRST = 0.3  # share of the training that starts get, before the best one looks for other coordinates
 
 
 @final
@@ -40,8 +42,10 @@ class CGVAE(DomainEstimator):
 
     Training is in two steps. Restarts begin at linear models: the joint diagonaliser of the domains'
     covariance matrices (with two domains, the generalised eigenproblem) and sparser ones at several prices.
-    They are then trained as one batch, and after 15% of the steps each may move to the linear coordinates in
-    which its own code costs least. The one with the lowest objective is kept; ground truth takes no part.
+    They are trained as one batch, and early on each may move to the linear coordinates in which its own code
+    costs least. The best one then goes on beside copies of itself, in the coordinates that sparsity asks for
+    at higher prices: what looks most independent in a code that is half learnt need not be the truth. The one
+    with the lowest objective is kept; ground truth takes no part.
 
     Parameters
     ----------
@@ -68,7 +72,9 @@ class CGVAE(DomainEstimator):
         Network factories. Informed starts need a linear skip, as `unmix.nn.residual_mlp` has.
     n_restarts : int
         Number of starts.
-    max_iter, batch_size, lr, device, checkpoint, verbose, random_state
+    max_iter, max_steps : int
+        Passes over the data, and updates; training ends with the first that is reached (and a whole pass).
+    batch_size, lr, device, checkpoint, verbose, random_state
         As for `Autoencoder`.
 
     Attributes
@@ -112,8 +118,9 @@ class CGVAE(DomainEstimator):
         encoder: Factory = network,
         decoder: Factory = network,
         n_restarts: int = 8,
-        max_iter: int = 30,
-        batch_size: int = 500,
+        max_iter: int = 100,
+        max_steps: int = 4000,
+        batch_size: int = 200,
         lr: float = 2e-3,
         device: str = "auto",
         checkpoint: Any = None,
@@ -132,6 +139,7 @@ class CGVAE(DomainEstimator):
         self.decoder = decoder
         self.n_restarts = n_restarts
         self.max_iter = max_iter
+        self.max_steps = max_steps
         self.batch_size = batch_size
         self.lr = lr
         self.device = device
@@ -140,6 +148,7 @@ class CGVAE(DomainEstimator):
         self.random_state = random_state
 
     def _train(self, x: Tensor, schedule: Schedule, u: Any = None) -> Trained:
+        schedule = replace(schedule, max_iter=self._passes(len(x)))
         generator = torch.Generator().manual_seed(schedule.seed)
         order = torch.randperm(len(x), generator=generator).to(x.device)  # restarts are judged on all domains
         x, u = x[order], u.to(x.device)[order]
@@ -149,13 +158,7 @@ class CGVAE(DomainEstimator):
         members = build(self._members, self.n_restarts, x, schedule.seed)
         batch = torch.cat([seen, x, u[:, None].to(x)], dim=1)
         self._start(members, batch, loadings, generator)
-        trained = train_restarts(
-            members,
-            {"likelihood": self.beta, "penalty": self.weight},
-            batch,
-            schedule,
-            improve=self._improve(members, batch),
-        )
+        trained = self._searched(members, batch, schedule, generator)
         if self.objective == "likelihood":
             front = nn.utils.skip_init(nn.Linear, *loadings.shape, bias=False).to(x).requires_grad_(False)
             front.weight.copy_(to_white)
@@ -178,10 +181,30 @@ class CGVAE(DomainEstimator):
             for member in members:
                 member.prior.start(member.encode(batch), u)
 
-    def _improve(self, members: list[DomainObjective], batch: Tensor) -> Any:
+    def _searched(
+        self, members: list[DomainObjective], batch: Tensor, schedule: Schedule, generator: torch.Generator
+    ) -> Trained:
+        """Train the starts; then the best of them beside its copies in sparser coordinates."""
+        weights: dict[str, Any] = {"likelihood": self.beta, "penalty": self.weight}
         if not has_linear_coordinates(members[0]) or self.n_shared or callable(self.weight):
-            return None
-        return partial(rebase_domains, batch=batch, price=_KNEE * float(self.weight) / self.beta)
+            return train_restarts(members, weights, batch, schedule)
+        price = _KNEE * float(self.weight) / self.beta
+        improve = partial(rebase_domains, batch=batch, prices=price)
+        if not price or schedule.max_iter < 2 or len(members) == 1:
+            return train_restarts(members, weights, batch, schedule, improve)
+        n_first = max(1, round(_FIRST * schedule.max_iter))
+        first = train_restarts(members, weights, batch, _part(schedule, n_first, "starts"), improve)
+        others = hops(first.objective, batch, price, generator)
+        n_last = schedule.max_iter - n_first
+        last = train_restarts(others, weights, batch, _part(schedule, n_last, "hops"), race=False)
+        history = joined([first.history, last.history])
+        return Trained(last.objective, history, first.scores + last.scores)
+
+
+def _part(schedule: Schedule, max_iter: int, name: str) -> Schedule:
+    """Return the schedule of a part of the training, with checkpoints of its own."""
+    folder = schedule.checkpoint and schedule.checkpoint / name
+    return replace(schedule, max_iter=max_iter, checkpoint=folder)
 
 
 def _changing_first(basis: Tensor, white: Tensor, u: Tensor) -> Tensor:

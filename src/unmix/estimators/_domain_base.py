@@ -1,5 +1,6 @@
 """What estimators that know the domain of each sample share."""
 
+import math
 from abc import abstractmethod
 from functools import partial
 from typing import Any
@@ -25,6 +26,7 @@ OBJECTIVES = ("likelihood", "bound")
 class DomainEstimator(LatentEstimator):
     """An encoder, a decoder, and a law of the code in each domain."""
 
+    max_steps: int
     # settings of those that have them, and what the others do
     encoder: Factory
     decoder: Factory
@@ -157,6 +159,12 @@ class DomainEstimator(LatentEstimator):
         """Look at samples of all domains, in whatever order they come."""
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
         super()._remember(trained, x[order])
+        self.n_iter_ = self._passes(len(x))
+
+    def _passes(self, n_samples: int) -> int:
+        """Return the number of passes over the data, no more than `max_steps` updates ask for."""
+        per_pass = math.ceil(n_samples / min(self.batch_size, n_samples))
+        return min(self.max_iter, math.ceil(self.max_steps / per_pass))
 
 
 def needed_domains(structure: Structure) -> np.ndarray:
@@ -186,6 +194,9 @@ def _check_choices(estimator: DomainEstimator) -> None:
             raise ValueError(
                 f"`{name}` must be one of {choices}, got {getattr(estimator, name)!r}. Choose one of these."
             )
+    steps = estimator.max_steps
+    if not isinstance(steps, int | np.integer) or steps < 1:
+        raise ValueError(f"`max_steps` must be an integer of at least 1, got {steps!r}.")
     n_shared, n = estimator.n_shared, estimator.n_components
     if not isinstance(n_shared, int | np.integer) or (n_shared and not 0 <= n_shared < n):
         raise ValueError(

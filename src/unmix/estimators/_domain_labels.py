@@ -56,10 +56,12 @@ def _checked(domains: Any) -> np.ndarray:
             "the target y is None: call fit(X, domains=labels) or fit(X, labels)."
         )
     values = np.asarray(domains.detach().cpu() if hasattr(domains, "detach") else domains)
+    if values.dtype.kind in "US" and isinstance(domains, list | tuple):
+        values = np.array(domains, dtype=object)  # as text, a missing value would be a label of its own
     values = column_or_1d(values, warn=True)
     if values.dtype.kind in "US":
         return values.astype(str)
-    missing = np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+    missing = np.array([_is_missing(v) for v in values.tolist()], dtype=bool)
     if missing.any():
         raise ValueError(
             f"`domains` must have no missing values (NaN or None), got {missing.sum()}, first in row "
@@ -68,6 +70,10 @@ def _checked(domains: Any) -> np.ndarray:
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError("`domains` must be finite, got inf (infinity). Check y, the labels.")
     return _plain_labels(values)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def _plain_labels(values: np.ndarray) -> np.ndarray:

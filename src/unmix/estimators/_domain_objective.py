@@ -44,13 +44,13 @@ class DomainEncoder(nn.Module):
 class DomainObjective(Objective):
     """Reconstruction, the fit of the code's law in each domain, and where asked a penalty on the decoder.
 
-    Batches are x with the number of the domain as last column. Without sampling, the fit is the exact
-    likelihood of x = decoder(z) on the decoder's image,
+    Batches are what the encoder sees, x, and the number of the domain as last column. Without sampling the
+    encoder sees as many coordinates w of x as there are latents, and the fit is their exact likelihood,
 
-        log p(x|u) = log p(z|u) - 1/2 log det(J^T J),   z = encoder(x), J = d decoder / dz,
+        log p(w|u) = log p(z|u) + log |det dz/dw|,   z = encoder(w).
 
-    to which the evidence lower bound tends as the noise of the decoder goes to zero. With sampling
-    (`variational`), it is the Monte Carlo estimate of KL(q(z|x) || p(z|u)) of that bound.
+    With sampling (`variational`) the encoder sees x, and the fit is the Monte Carlo estimate of
+    KL(q(z|x) || p(z|u)) of the evidence lower bound.
 
     References
     ----------

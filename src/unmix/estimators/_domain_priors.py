@@ -71,6 +71,11 @@ class DomainGaussian(nn.Module):
         e, log_slope = self.standard(z, u)
         return (-0.5 * e.square() - 0.5 * math.log(2 * math.pi) + log_slope).sum(1)
 
+    def _of(self, values: Float[Tensor, "u z k"], u: Int[Tensor, " n"]) -> Float[Tensor, "n z k"]:
+        """Return parameters of each sample's domain; those of shared latents are the first domain's."""
+        shared = values[:1, self.n_changing :].expand(len(u), -1, -1)
+        return torch.cat([values[u, : self.n_changing], shared], dim=1)
+
     @torch.no_grad()
     def start(self, z: Float[Tensor, "n z"], u: Int[Tensor, " n"]) -> None:
         """Start at the moments of a code."""
@@ -112,14 +117,14 @@ class DomainSigmoidal(DomainGaussian):
     ) -> tuple[Float[Tensor, "n z"], Float[Tensor, "n z"]]:
         """Return the flow and its log derivative, in logarithms throughout."""
         t, log_slope = super().standard(z, u)
-        slope = F.softplus(self.raw_slope)[u]
-        inside = slope * t[..., None] + self.offset[u]
-        log_weight = self.raw_weight.log_softmax(-1)[u]
+        slope = self._of(F.softplus(self.raw_slope), u)
+        inside = slope * t[..., None] + self._of(self.offset, u)
+        log_weight = self._of(self.raw_weight.log_softmax(-1), u)
         above = torch.logsumexp(log_weight + F.logsigmoid(inside), -1)  # log Y
         below = torch.logsumexp(log_weight + F.logsigmoid(-inside), -1)  # log (1 - Y)
         steep = torch.logsumexp(log_weight + slope.log() + F.logsigmoid(inside) + F.logsigmoid(-inside), -1)
         # a logistic variable of variance 1 is close to a normal one
-        ease = math.sqrt(3) / math.pi * 1.0
+        ease = math.sqrt(3) / math.pi
         return ease * (above - below), log_slope + steep - above - below + math.log(ease)
 
 
@@ -148,7 +153,8 @@ class DomainSpline(DomainGaussian):
     ) -> tuple[Float[Tensor, "n z"], Float[Tensor, "n z"]]:
         """Return the spline and its log derivative."""
         t, log_slope = super().standard(z, u)
-        spline = self._spline(self.widths[u], self.heights[u], self.slopes[u], bound=_BOUND)
+        knots = (self._of(values, u) for values in (self.widths, self.heights, self.slopes))
+        spline = self._spline(*knots, bound=_BOUND)
         e, log_steep = spline.call_and_ladj(t)
         return e, log_slope + log_steep
 

@@ -1,5 +1,6 @@
 """Linear models of several domains: where nonlinear ones begin, and how they leave bad coordinates."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ _KNEES = (0.6, 0.1)
 _STARTS = 24  # for each level of sparsity
 _LEVELS = (0.03, 0.1, 1.0, 0.3, 0.01, 3.0)  # weight of sparsity against the likelihood, in order of promise
 _ROWS = 1200
+_DEARER = (30.0, 100.0)  # prices of sparsity at which a trained code looks for other coordinates
 
 
 def linear_starts(
@@ -131,20 +133,37 @@ def start_at_basis(objective: Any, basis: Tensor, to_white: Tensor, loadings: Te
     outwards.weight.copy_(loadings @ torch.linalg.inv(basis))
 
 
+def hops(trained: Objective, batch: Tensor, price: float, generator: torch.Generator) -> list[Objective]:
+    """Return a trained member beside copies in the coordinates that higher prices of sparsity ask for.
+
+    A code that is not fitted well yet hides how independent the true coordinates are, so that the price of
+    the objective may ask for wrong ones. At a higher price the decoder is sparser; training goes on from
+    there.
+    """
+    copies = Ensemble([trained] * len(_DEARER), {})
+    rebase_domains(copies, batch, generator, batch=batch, prices=[price * times for times in _DEARER])
+    return [trained, *(copies.extract(number) for number in range(len(_DEARER)))]
+
+
 def rebase_domains(
-    ensemble: Ensemble, judged: Tensor, generator: torch.Generator, *, batch: Tensor, price: float
+    ensemble: Ensemble,
+    judged: Tensor,
+    generator: torch.Generator,
+    *,
+    batch: Tensor,
+    prices: Sequence[float] | float,
 ) -> None:
     """Give every member the linear coordinates in which its own code and Jacobians cost least.
 
-    Covariances are those of the whole `batch`: fitted to the few samples that restarts are judged on, they
-    would look better there than they are.
+    Each member may have its own price of sparsity. Covariances are those of the whole `batch`: fitted to the
+    few samples that restarts are judged on, they would look better there than they are.
     """
     codes = ensemble.each(lambda member, part: member.encode(part), batch)
     n_few = max(1, _ROWS // (batch.shape[1] - 1))
     rows = ensemble.each(lambda member, part: jacobian(member.decoder, member.encode(part)), batch[:n_few])
     u, n = batch[:, -1].long(), codes.shape[2]
+    each = [prices] * len(codes) if isinstance(prices, float) else prices
     shares = torch.bincount(u).double() / len(u)
-    at = torch.tensor([price], dtype=torch.float64).to(batch.device)
     bases = [
         sparse_diagonalisers(
             J.double().flatten(0, 1),
@@ -152,10 +171,10 @@ def rebase_domains(
             domain_covariances(z.double(), u),
             shares,
             torch.cov(z.double().T, correction=0).reshape(n, n),
-            at,
+            torch.tensor([price], dtype=torch.float64).to(batch.device),
             generator,
         )[0][0, 0]
-        for z, J in zip(codes, rows, strict=True)
+        for z, J, price in zip(codes, rows, each, strict=True)
     ]
     _change_coordinates(ensemble, torch.stack(bases).to(batch), n)
     _restart_priors(ensemble, batch, u)

@@ -1,5 +1,6 @@
 """The identifiable variational autoencoder: changes between domains, and nothing else."""
 
+from dataclasses import replace
 from typing import Any, final
 
 import torch
@@ -26,7 +27,9 @@ class IVAE(DomainEstimator):
         Number of latents.
     beta : float
         Weight of the KL term, as for `BetaVAE`.
-    encoder, decoder, n_restarts, max_iter, batch_size, lr, device, checkpoint, verbose, random_state
+    max_iter, max_steps : int
+        As for `CGVAE`.
+    encoder, decoder, n_restarts, batch_size, lr, device, checkpoint, verbose, random_state
         As for `Autoencoder`; the encoder factory is asked for 2 n_components outputs from n_features +
         n_domains inputs.
 
@@ -55,12 +58,13 @@ class IVAE(DomainEstimator):
         self,
         n_components: int = 2,
         *,
-        beta: float = 0.005,
+        beta: float = 0.02,
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
         n_restarts: int = 1,
-        max_iter: int = 30,
-        batch_size: int = 500,
+        max_iter: int = 100,
+        max_steps: int = 4000,
+        batch_size: int = 200,
         lr: float = 2e-3,
         device: str = "auto",
         checkpoint: Any = None,
@@ -73,6 +77,7 @@ class IVAE(DomainEstimator):
         self.decoder = decoder
         self.n_restarts = n_restarts
         self.max_iter = max_iter
+        self.max_steps = max_steps
         self.batch_size = batch_size
         self.lr = lr
         self.device = device
@@ -81,6 +86,7 @@ class IVAE(DomainEstimator):
         self.random_state = random_state
 
     def _train(self, x: Tensor, schedule: Schedule, u: Any = None) -> Trained:
+        schedule = replace(schedule, max_iter=self._passes(len(x)))
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(schedule.seed)).to(x.device)
         x, u = x[order], u.to(x.device)[order]
         batch = torch.cat([x, x, u[:, None].to(x)], dim=1)
