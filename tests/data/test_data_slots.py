@@ -29,6 +29,15 @@ def test_layouts_are_those_of_the_definition(profile, expected):
     assert rows == [sorted(each) for each in expected]
 
 
+def test_given_supports_and_sizes_are_those_of_the_slots():
+    given = [[0, 1, 2, 3], [3, 4, 5], [5, 0]]
+    data = slots(20, supports=given, sizes=(2, 1, 1), random_state=0)
+    assert [sorted(data.structure.influence(slot[0])) for slot in data.partition] == [*given[:2], [0, 5]]
+    assert [len(slot) for slot in data.partition] == [2, 1, 1]
+    moved = (np.abs(data.mixing.jacobian(data.z)) > 0).any(0)
+    np.testing.assert_array_equal(moved, data.structure.support)
+
+
 def second_differences(mixing, across):
     """How the Jacobian of slot 0 changes as slot 1 moves: by nothing, at a constant rate, or otherwise."""
     data = slots(30, 2, 2, n_rows=8, overlap=0.5, mixing=mixing, random_state=0)

@@ -23,6 +23,7 @@ from ._slot_objective import AdditiveDecoder, SlotObjective
 from ._slot_starts import find_slots, rebase_slots, start_additive
 
 WEIGHT_SCALE = 0.1
+_SEARCHES = 3  # after the first: the more the code is bent towards slots, the better they show
 _WARM_UP = 0.5  # share of the epochs in which nothing but reconstruction is trained
 
 Slots = int | Sequence[Sequence[int]] | None
@@ -35,8 +36,8 @@ class SlotAutoencoder(LatentEstimator):
     The objective is ||x - decoder(z)||^2 + weight penalty(decoder, z), with x standardised and codes held
     near unit variance. Half of the training is for reconstruction alone. Then the linear coordinates are
     searched in which the slots of the decoder's Jacobians are sparsest, from many starts, and training goes
-    on from there with the penalty, which bends the code; the search is repeated once, and kept if the
-    objective is lower for it. Ground truth takes no part.
+    on from there with the penalty, which bends the code towards slots; the search is repeated three times on
+    the way, and kept where the objective is lower for it. Ground truth takes no part.
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ class SlotAutoencoder(LatentEstimator):
             x,
             replace(schedule, max_iter=n_left, checkpoint=_folder(schedule, "slots")),
             improve=None if self.additive else improve,
-            improve_rounds=3,
+            improve_rounds=_SEARCHES,
         )
 
     def _warmed_up(self, x: Tensor, schedule: Schedule) -> Objective:

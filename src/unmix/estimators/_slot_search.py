@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ._slot_pool import Pool, complement
 
-_CHAINS = 36
+_CHAINS, _MOST_CHAINS = 7, 36  # for each slot, and in all
 _STEPS = 150
 _KNEE = (0.3, 0.1)  # of log(1 + spread / knee), in standard deviations of an observed variable
 _LR = 0.03
@@ -34,7 +34,7 @@ def sparsest_slots(
     sizes: Sequence[int],
     generator: torch.Generator,
     *,
-    n_chains: int = _CHAINS,
+    n_chains: int | None = None,
 ) -> Float[Tensor, "z z"]:
     """Find a change of code w = B z whose slots, each of them white, move as few variables as possible.
 
@@ -53,7 +53,8 @@ def sparsest_slots(
     sizes : sequence of int
         Latents of each slot; rows of B come in this order.
     generator : torch.Generator
-    n_chains : int
+    n_chains : int, optional
+        Seven for each slot by default, and 36 at most.
 
     References
     ----------
@@ -65,6 +66,7 @@ def sparsest_slots(
     root = torch.linalg.cholesky(covariance + 1e-9 * covariance.diagonal().mean() * eye)
     G = root.mT @ G @ root  # of the whitened code
     pool = Pool(G, sizes, generator)
+    n_chains = n_chains or min(_CHAINS * len(sizes), _MOST_CHAINS)
     starts = torch.stack([_chain(pool, sizes, generator, number > 0) for number in range(n_chains)])
     return _descend(torch.linalg.inv(starts), G, sizes) @ torch.linalg.inv(root)
 
