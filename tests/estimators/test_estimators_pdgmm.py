@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.stats import norm
+from scipy.stats import multivariate_normal, norm
 from sklearn.exceptions import ConvergenceWarning
 from torch import nn
 
@@ -46,8 +46,8 @@ def model(data):
 def test_density_of_spikes_and_slabs_is_one_in_all():
     prior = SpikesAndSlabs(1).double()
     with torch.no_grad():
-        for parameter, value in zip(prior.parameters(), (0.7, 0.3, -1.0, 0.4), strict=True):
-            parameter.fill_(value)
+        for parameter, value in zip(prior.parameters(), (0.7, 0.3, -1.0, 0.4, 9.0), strict=True):
+            parameter.fill_(value)  # one coordinate has nothing to be coupled to
     width = torch.tensor(0.2, dtype=torch.float64)
 
     def density(z):
@@ -58,6 +58,24 @@ def test_density_of_spikes_and_slabs_is_one_in_all():
     assert density(0.5) == pytest.approx(
         slab * norm.pdf(0.5, -1.0, spread) + (1 - slab) * norm.pdf(0.5, 0.3, 0.2), rel=1e-6
     )
+
+
+@given(st.integers(0, 100), st.lists(st.booleans(), min_size=3, max_size=3))
+def test_coordinates_in_their_slabs_share_one_covariance_and_the_others_take_no_part(seed, on):
+    rng, on = np.random.default_rng(seed), np.array(on)
+    prior = SpikesAndSlabs(3).double().requires_grad_(False)
+    prior.coupling.copy_(torch.from_numpy(rng.normal(size=(3, 3))))
+    prior.log_spread.copy_(torch.from_numpy(rng.normal(size=3) / 4))
+    root = np.eye(3) + np.tril(prior.coupling.numpy(), -1)
+    root *= prior.log_spread.exp().numpy()[:, None] / np.linalg.norm(root, axis=1)[:, None]
+    z = np.where(on, np.sign(rng.normal(size=(20, 3))) * (0.5 + rng.random((20, 3))), 0.0)
+    width = 1e-4  # so thin that no coordinate beside it could be in it
+    slabs = np.log(0.5) * on.sum() + (
+        multivariate_normal(cov=(root @ root.T)[np.ix_(on, on)]).logpdf(z[:, on]) if on.any() else 0.0
+    )
+    spikes = (np.log(0.5) + norm.logpdf(0.0, scale=width)) * (~on).sum()
+    found = prior(torch.from_numpy(z), torch.tensor(width, dtype=torch.float64))
+    np.testing.assert_allclose(found, slabs + spikes, rtol=1e-3)
 
 
 def test_likelihood_of_a_linear_code_is_that_of_the_data():
@@ -159,6 +177,15 @@ def test_rare_patterns_are_mistakes_not_components():
     active = np.ones((1000, 2), dtype=bool)
     active[0] = [True, False]
     assert components_of(codes, active).masks.tolist() == [[True, True]]
+
+
+def test_patterns_that_are_nearly_all_different_are_grouped_fast_and_few_are_kept():
+    rng = np.random.default_rng(0)
+    often = np.repeat(rng.random((2, 40)) < 0.5, 1000, axis=0)
+    active = np.concatenate([often, rng.random((20_000, 40)) < 0.5])
+    found = components_of(rng.normal(size=active.shape) * active, active)
+    assert {tuple(mask) for mask in found.masks} == {tuple(mask) for mask in often}
+    assert found.weights.tolist() == [0.5, 0.5]
 
 
 def test_genericity_gap_closes_when_components_agree_where_they_meet():

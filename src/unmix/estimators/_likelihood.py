@@ -16,10 +16,11 @@ _LOG_SPREAD = (-3.0, 3.0)  # keeps slabs from collapsing onto a spike, or leavin
 
 
 class SpikesAndSlabs(nn.Module):
-    """Independent coordinates, each a narrow normal spike or a normal slab.
+    """Coordinates in a narrow normal spike or in a normal slab; those in slabs are correlated.
 
-    The product is a Gaussian mixture with 2^z components; in the limit of thin spikes their covariances are
-    degenerate, and their supports are the coordinate subspaces through one point.
+    A Gaussian mixture with 2^z components that share one covariance matrix, of which each has the part that
+    belongs to its slabs; in the limit of thin spikes they are degenerate, and their supports are the coordinate
+    subspaces through one point. Of the sum over components the correlations see the likeliest one only.
 
     References
     ----------
@@ -32,13 +33,25 @@ class SpikesAndSlabs(nn.Module):
         self.centre = nn.Parameter(torch.zeros(n))  # of the spike
         self.mean = nn.Parameter(torch.zeros(n))  # of the slab
         self.log_spread = nn.Parameter(torch.zeros(n))  # of the slab
+        self.coupling = nn.Parameter(torch.zeros(n, n))  # below the diagonal: of the slabs with each other
 
     def forward(self, z: Float[Tensor, "n z"], width: Float[Tensor, ""]) -> Float[Tensor, " n"]:
         """Return the log density at each sample, with spikes of this width."""
         log_spread = self.log_spread.clamp(*_LOG_SPREAD)
         slab = F.logsigmoid(self.odds) + _log_normal(z - self.mean, log_spread)
         spike = F.logsigmoid(-self.odds) + _log_normal(z - self.centre, width.log())
-        return torch.logaddexp(slab, spike).sum(1)
+        alone = torch.logaddexp(slab, spike).sum(1)
+        return alone + self._together((z - self.mean) * torch.exp(-log_spread), (slab > spike).to(z))
+
+    def _together(self, u: Float[Tensor, "n z"], on: Float[Tensor, "n z"]) -> Float[Tensor, " n"]:
+        """Return log N(u; 0, C) - log N(u; 0, I) over the coordinates that are in their slabs."""
+        root = torch.eye(u.shape[1]).to(u) + self.coupling.tril(-1)
+        root = root / root.norm(dim=1, keepdim=True)
+        part = on[:, :, None] * (root @ root.T) * on[:, None, :] + torch.diag_embed(1 - on)
+        factor = torch.linalg.cholesky(part)
+        white = torch.linalg.solve_triangular(factor, (on * u)[:, :, None], upper=False)[:, :, 0]
+        volume = torch.diagonal(factor, dim1=1, dim2=2).log().sum(1)
+        return 0.5 * ((on * u).square().sum(1) - white.square().sum(1)) - volume
 
     @torch.no_grad()
     def start(self, spikes: Spikes) -> None:
@@ -49,6 +62,7 @@ class SpikesAndSlabs(nn.Module):
             (self.centre, torch.zeros_like(mass)),
             (self.mean, spikes.mean),
             (self.log_spread, spikes.spread.log().clamp(-1.0, 1.0)),
+            (self.coupling, torch.zeros_like(self.coupling)),
         ):
             parameter.copy_(value)
 

@@ -10,6 +10,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from unmix.nn import residual_mlp, value_and_jacobian
 
@@ -46,7 +47,7 @@ class PDGMM(LatentEstimator):
 
         weight (-log p(g(y)) - log |det dg/dy|) + ||y - decoder(g(y))||^2,
 
-    the exact likelihood of y with p a product of spikes and slabs, a mixture of 2^n degenerate Gaussians in
+    the likelihood of y with p a law of spikes and correlated slabs, a mixture of 2^n degenerate Gaussians in
     the limit of thin spikes. Spikes become thinner as training goes on. Restarts begin at sparse affine bases
     of y and are compared by the objective; ground truth takes no part.
 
@@ -161,8 +162,8 @@ class PDGMM(LatentEstimator):
         """Return the mean log-likelihood of X, standardised, in nats; what PCA leaves out counts as noise."""
         check_is_fitted(self)
         x = self._standardised(self._validated(X))
-        prior = SpikesAndSlabs(self.prior_.shape[1]).double().requires_grad_(False)
-        prior.load_state_dict(dict(zip(prior.state_dict(), torch.from_numpy(self.prior_), strict=True)))
+        prior = SpikesAndSlabs(int(self.active_.sum())).double().requires_grad_(False)
+        vector_to_parameters(torch.from_numpy(self.prior_), prior.parameters())
         inner = cast(nn.Sequential, self.encoder_)[1]
         front = cast(nn.Linear, cast(nn.Sequential, self.encoder_)[0])
 
@@ -212,7 +213,7 @@ class PDGMM(LatentEstimator):
             members, {"likelihood": self.weight}, white.float(), schedule, anneal=shrinking(*WIDTHS, n_steps)
         )
         square = cast(MixtureObjective, trained.objective.double())
-        self.prior_ = torch.stack(list(square.prior.parameters())).detach().cpu().numpy()
+        self.prior_ = parameters_to_vector(square.prior.parameters()).detach().cpu().numpy()
         self.left_out_ = np.array(left_out)
         centred = affine(torch.eye(white.shape[1]).to(white), -square.prior.centre.detach())  # spikes at zero
         head = centred.then(self._coordinates(centred(in_chunks(square.encode, white)), generator))
