@@ -1,5 +1,6 @@
 """The page of results: complete, escaped, offline."""
 
+import json
 import re
 from html.parser import HTMLParser
 
@@ -79,6 +80,15 @@ def test_failures_are_visible_and_text_is_escaped(page):
     failed = next(row for row in Page(page).rows if row and row[7:8] == ["failed"])
     assert "seed 0: ValueError: <script>alert(1)</script>" in failed[0]
     assert "<script>alert" not in page and "Some &lt;table&gt; &amp; more" in page
+
+
+def test_reasons_stand_beside_their_numbers(store, tmp_path):
+    said = [{"says": "Two seeds of <five> fail.", "experiment": "some.figure2"}]
+    (store.folder / "reasons.json").write_text(json.dumps(said))
+    page = results(tmp_path / "page.html", store.folder).read_text(encoding="utf-8")
+    assert page.count("Two seeds of &lt;five&gt; fail.") == 1 and "<five>" not in page
+    line = next(row for row in Page(page).rows if row and "Two seeds" in row[0])
+    assert line[4].startswith("0.610"), "that of figure 2"
 
 
 def test_the_page_needs_nothing_from_outside_and_runs_no_other_script(page):
