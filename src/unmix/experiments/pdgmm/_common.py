@@ -38,12 +38,12 @@ SAMPLES = {"smoke": 400, "laptop": 6144, "full": 50_000}
 FRESH = {"smoke": 400, "laptop": 5000, "full": 5000}
 PDGMM_SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"max_iter": 2, "n_restarts": 1},
-    "laptop": {"max_iter": 80, "n_restarts": 2},
+    "laptop": {"max_iter": 40, "n_restarts": 1},
     "full": {},
 }
 VADE_SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"max_iter": 1},
-    "laptop": {"max_iter": 100, "batch_size": 1024, "lr": 1e-3},
+    "laptop": {"max_iter": 30, "batch_size": 1024, "lr": 1e-3},
     "full": {},
 }
 ORACLE_SIZES: dict[str, dict[str, Any]] = {"smoke": {"max_iter": 2}, "laptop": {"max_iter": 200}, "full": {}}
