@@ -13,14 +13,15 @@ from ._objective import Objective
 from ._spikes import Spikes
 
 _LOG_SPREAD = (-3.0, 3.0)  # keeps slabs from collapsing onto a spike, or leaving
+_OWN = 1e-3  # least share of the variance of a slab that is its own
 
 
 class SpikesAndSlabs(nn.Module):
     """Coordinates in a narrow normal spike or in a normal slab; those in slabs are correlated.
 
     A Gaussian mixture with 2^z components that share one covariance matrix, of which each has the part that
-    belongs to its slabs; in the limit of thin spikes they are degenerate, and their supports are the coordinate
-    subspaces through one point. Of the sum over components the correlations see the likeliest one only.
+    belongs to its slabs; in the limit of thin spikes they are degenerate, and their supports are the
+    coordinate subspaces through one point. Correlations see the likeliest component of a sample only.
 
     References
     ----------
@@ -47,8 +48,8 @@ class SpikesAndSlabs(nn.Module):
         """Return log N(u; 0, C) - log N(u; 0, I) over the coordinates that are in their slabs."""
         root = torch.eye(u.shape[1]).to(u) + self.coupling.tril(-1)
         root = root / root.norm(dim=1, keepdim=True)
-        part = on[:, :, None] * (root @ root.T) * on[:, None, :] + torch.diag_embed(1 - on)
-        factor = torch.linalg.cholesky(part)
+        shared = (1 - _OWN) * on[:, :, None] * (root @ root.T) * on[:, None, :]
+        factor = torch.linalg.cholesky_ex(shared + torch.diag_embed(1 - (1 - _OWN) * on)).L
         white = torch.linalg.solve_triangular(factor, (on * u)[:, :, None], upper=False)[:, :, 0]
         volume = torch.diagonal(factor, dim1=1, dim2=2).log().sum(1)
         return 0.5 * ((on * u).square().sum(1) - white.square().sum(1)) - volume
