@@ -27,6 +27,7 @@ EXPERIMENTS = (
     "pdgmm.table1",
     "pdgmm.d4",
     "pdgmm.d5",
+    "pdgmm.d5_bounds",
     "pdgmm.d6",
     "pdgmm.d7",
     "pdgmm.d8",
