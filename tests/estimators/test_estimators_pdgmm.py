@@ -71,7 +71,7 @@ def test_coordinates_in_their_slabs_share_one_covariance_and_the_others_take_no_
     spread = np.diag(prior.log_spread.exp().numpy())
     covariance = spread @ (0.999 * root @ root.T + 0.001 * np.eye(3)) @ spread
     z = np.where(on, np.sign(rng.normal(size=(20, 3))) * (0.5 + rng.random((20, 3))), 0.0)
-    width = 1e-4  # so thin that no coordinate beside it could be in it
+    width = 1e-8  # so thin that no coordinate beside it could be in it
     slabs = np.log(0.5) * on.sum() + (
         multivariate_normal(cov=covariance[np.ix_(on, on)]).logpdf(z[:, on]) if on.any() else 0.0
     )
