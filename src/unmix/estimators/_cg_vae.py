@@ -71,7 +71,7 @@ class CGVAE(DomainEstimator):
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories. Informed starts need a linear skip, as `unmix.nn.residual_mlp` has.
     n_restarts : int
-        Number of starts.
+        Number of starts; with one, sparser coordinates are not looked for.
     max_iter, max_steps : int
         Passes over the data, and updates; training ends with the first that is reached (and a whole pass).
     batch_size, lr, device, checkpoint, verbose, random_state
