@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ._write import _TEMPLATES, render
 
 _TONES = {"better": "good", "within": "good", "worse": "stop", "failed": "stop", "not judged": "care"}
 _COLOURS = (BLUE, ORANGE, GREEN, PURPLE, RED)
+_MARKERS = ("o", "s", "^")  # another one when the colours are used up
 _SWEEPS = ("cg.domains", "mechanistic.overlap", "mechanistic.ablation")
 _SCORES = {"mcc": "MCC", "r2": "R²", "shd": "SHD"}
 
@@ -165,13 +167,13 @@ def _figure(lines: list[Line], score: str, data: str, name: str) -> Markup:
     rows = list(dict.fromkeys(line.row for line in lines))
 
     def draw(ax: Axes) -> None:
-        colours = iter(_COLOURS * (1 + len(rows) // len(_COLOURS)))
+        looks = cycle(product(_MARKERS, _COLOURS))
         for row in rows:
             own = [line for line in lines if line.row == row]
             reference = row in (RAW, ROTATION)
-            colour = GREY if reference else next(colours)
+            marker, colour = ("", GREY) if reference else next(looks)
             style = {"color": colour, "linestyle": ":" if row == RAW else "-", "markersize": 4}
-            _curve(ax, columns, own, "ours", label=row, marker="" if reference else "o", **style)
+            _curve(ax, columns, own, "ours", label=row, marker=marker, **style)
             style["linestyle"] = "--"
             if any(line.paper is not None for line in own):
                 _curve(ax, columns, own, "paper", label=f"{row}, paper", marker="x", **style)
