@@ -60,8 +60,8 @@ def train_restarts(
     A member gets fresh noise with each batch, or, with `anneal`, the value of that schedule at the step.
 
     `improve` may change the coordinates of the members after each of the first `improve_rounds` rounds; a
-    member keeps the change only if its objective is lower for it. Restarts are compared by the objective on one fixed batch: no
-    ground truth takes part.
+    member keeps the change only if its objective is lower for it. Restarts are compared by the objective on
+    one fixed batch: no ground truth takes part.
     """
     ensemble = Ensemble(members, weights)
     n, n_steps = members[0].n_components, schedule.steps(len(x))
