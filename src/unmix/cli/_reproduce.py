@@ -78,7 +78,7 @@ def _without_number(tasks: list[Any], store: Any) -> list[str]:
         f"{task.experiment}: {cell.row}, {cell.column}, {cell.value}, seed {task.seed}"
         for task in tasks
         for cell in task.cells
-        if found[task.key].get(cell.value) is None
+        if cell.always and found[task.key].get(cell.value) is None
     ]
 
 

@@ -25,6 +25,8 @@ class Cell:
     better : {"higher", "lower"}
     precision : float
         How exactly the published number is known, half of its last digit by default.
+    always : bool
+        Whether every run has this number; else one without it is not a fault.
     settings : mapping
         Everything that `run` looks at, as JSON knows it; by default row and column. Cells of an experiment
         with the same settings share one run.
@@ -43,6 +45,7 @@ class Cell:
     value: str = "mcc"
     better: str = "higher"
     precision: float = 0.005
+    always: bool = True
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -53,4 +56,4 @@ class Cell:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a stored result says about the cell, without the settings it shares with others."""
-        return {name: value for name, value in asdict(self).items() if name != "settings"}
+        return {name: value for name, value in asdict(self).items() if name not in ("settings", "always")}
