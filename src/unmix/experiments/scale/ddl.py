@@ -19,7 +19,7 @@ from ._common import SECONDS, size, timed
 
 SIZES = (30, 50)
 SAMPLES = {"smoke": 300, "laptop": 5000, "full": 10_000}
-PASSES = {"smoke": 2, "laptop": 60, "full": 200}
+PASSES = {"smoke": 2, "laptop": 20, "full": 200}
 
 
 def _cells(row: str, method: str) -> tuple[Cell, ...]:
