@@ -16,9 +16,10 @@ import unmix
 from unmix.data import multi_domain
 from unmix.estimators import CGVAE, IVAE
 from unmix.estimators._domain_base import needed_domains
+from unmix.estimators._domain_hops import hops, still_bases
 from unmix.estimators._domain_labels import Domains
 from unmix.estimators._domain_priors import KINDS
-from unmix.estimators._domain_starts import hops, start_at_basis
+from unmix.estimators._domain_starts import start_at_basis
 from unmix.estimators._joint_diagonal import domain_covariances, joint_diagonaliser
 from unmix.estimators._linear_starts import principal
 from unmix.metrics import mcc
@@ -98,7 +99,7 @@ def straight(n_in, n_out):
     return net
 
 
-def test_copies_in_sparser_coordinates_decode_alike():
+def test_copies_in_other_coordinates_decode_alike():
     data = multi_domain(2000, 3, mixing="linear", random_state=0)
     x = torch.from_numpy((data.x - data.x.mean(0)) / data.x.std(0)).float()
     u = torch.from_numpy(data.u.copy())
@@ -119,8 +120,39 @@ def test_copies_in_sparser_coordinates_decode_alike():
     for copy in found[1:]:
         torch.testing.assert_close(copy.decoder(copy.encoder(w)), member.decoder(member.encoder(w)))
         torch.testing.assert_close(copy.encode(batch).std(0), torch.ones(3), atol=1e-3, rtol=0)
-    assert found[0] is member and max(sparsity[1:]) < 0.9 * sparsity[0]
+    assert found[0] is member and max(sparsity[1:3]) < 0.9 * sparsity[0]
     assert sparsity[2] < sparsity[1] + 1e-3  # what sparsity costs more for is at least as sparse
+    counted = [
+        dependency_sparsity(m.decoder, m.encode(batch[:100]), form="log", knee=0.01).item() for m in found[3:]
+    ]
+    assert 4 <= len(found) <= 8 and counted == sorted(counted)  # pairs, the sparsest first
+
+
+@given(seed=st.integers(0, 10_000), angle=st.floats(0.3, 1.2))
+def test_a_missing_edge_undoes_a_rotation_of_nested_latents(seed, angle):
+    """z2 has all children of z3 and two more; the direction in which these do not move is that of z3."""
+    rng = np.random.default_rng(seed)
+    A = rng.uniform(0.5, 1.5, (5, 3)) * np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 1, 1], [0, 1, 1]])
+    turn = np.eye(3)
+    turn[1:, 1:] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    scales = [np.diag([1.0, 1.5, 0.4]), np.diag([1.0, 0.5, 1.6])]  # pooled: the identity
+    covariances = torch.from_numpy(np.stack([turn @ c @ turn.T for c in scales]))
+    J = torch.from_numpy(A @ turn.T)[None]
+    half = torch.tensor([0.5, 0.5], dtype=torch.float64)
+    bases = still_bases(J, covariances, half, covariances.mean(0)).numpy()
+    sizes = [np.abs(B @ turn) for B in bases]  # the truth: one entry in each row and column
+    assert (
+        min(np.abs(np.sort(size, axis=1)[:, :2]).max() for size in sizes) < 0.06
+    )  # angles are 3 degrees apart
+    for B in bases:
+        np.testing.assert_allclose(np.diag(B @ covariances.mean(0).numpy() @ B.T), 1)
+        assert ((np.abs(J[0].numpy() @ np.linalg.inv(B)) < 1e-9) & (np.abs(J[0].numpy()) > 1e-3)).any()
+
+
+def test_latents_with_children_of_their_own_have_no_other_directions():
+    J = torch.tensor([[[1.0, 0.0], [0.7, 0.0], [0.0, 1.0]]], dtype=torch.float64)
+    C = torch.eye(2, dtype=torch.float64)
+    assert still_bases(J, C[None], torch.ones(1, dtype=torch.float64), C).shape == (0, 2, 2)
 
 
 def test_one_gaussian_domain_cannot_tell_what_two_can():

@@ -13,8 +13,9 @@ from unmix.penalties import dependency_sparsity
 
 from ._base import Factory, build
 from ._domain_base import DomainEstimator
+from ._domain_hops import hops
 from ._domain_objective import DomainObjective
-from ._domain_starts import can_start, hops, linear_starts, rebase_domains, start_at_basis
+from ._domain_starts import can_start, linear_starts, rebase_domains, start_at_basis
 from ._linear_starts import has_linear_coordinates, principal
 from ._objective import Penalty
 from ._restarts import Schedule, Trained, joined, train_restarts
@@ -44,7 +45,8 @@ class CGVAE(DomainEstimator):
     covariance matrices (with two domains, the generalised eigenproblem) and sparser ones at several prices.
     They are trained as one batch, and early on each may move to the linear coordinates in which its own code
     costs least. The best one then goes on beside copies of itself, in the coordinates that sparsity asks for
-    at higher prices: what looks most independent in a code that is half learnt need not be the truth. The one
+    at higher prices, and in some where two latents are replaced so that an observed variable no longer reacts
+    to one of them: what looks most independent in a code that is half learnt need not be the truth. The one
     with the lowest objective is kept; ground truth takes no part.
 
     Parameters
@@ -71,7 +73,7 @@ class CGVAE(DomainEstimator):
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories. Informed starts need a linear skip, as `unmix.nn.residual_mlp` has.
     n_restarts : int
-        Number of starts; with one, sparser coordinates are not looked for.
+        Number of starts; with one, other coordinates are not looked for.
     max_iter, max_steps : int
         Passes over the data, and updates; training ends with the first that is reached (and a whole pass).
     batch_size, lr, device, checkpoint, verbose, random_state
@@ -184,7 +186,7 @@ class CGVAE(DomainEstimator):
     def _searched(
         self, members: list[DomainObjective], batch: Tensor, schedule: Schedule, generator: torch.Generator
     ) -> Trained:
-        """Train the starts; then the best of them beside its copies in sparser coordinates."""
+        """Train the starts; then the best of them beside its copies in other coordinates."""
         weights: dict[str, Any] = {"likelihood": self.beta, "penalty": self.weight}
         if not has_linear_coordinates(members[0]) or self.n_shared or callable(self.weight):
             return train_restarts(members, weights, batch, schedule)
@@ -196,7 +198,7 @@ class CGVAE(DomainEstimator):
         first = train_restarts(members, weights, batch, _part(schedule, n_first, "starts"), improve)
         others = hops(first.objective, batch, price, generator)
         n_last = schedule.max_iter - n_first
-        last = train_restarts(others, weights, batch, _part(schedule, n_last, "hops"), race=False)
+        last = train_restarts(others, weights, batch, _part(schedule, n_last, "hops"))
         history = joined([first.history, last.history])
         return Trained(last.objective, history, first.scores + last.scores)
 

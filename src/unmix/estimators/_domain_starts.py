@@ -20,7 +20,6 @@ _KNEES = (0.6, 0.1)
 _STARTS = 24  # for each level of sparsity
 _LEVELS = (0.03, 0.1, 1.0, 0.3, 0.01, 3.0)  # weight of sparsity against the likelihood, in order of promise
 _ROWS = 1200
-_DEARER = (30.0, 100.0)  # prices of sparsity at which a trained code looks for other coordinates
 
 
 def linear_starts(
@@ -37,7 +36,7 @@ def linear_starts(
     covariances = domain_covariances(white.double(), u)
     shares = torch.bincount(u).to(covariances) / len(u)
     pooled = torch.cov(white.double().T, correction=0).reshape(covariances.shape[1:])
-    exact = _unit(joint_diagonaliser(covariances, shares)[None], pooled)[0]
+    exact = unit_codes(joint_diagonaliser(covariances, shares)[None], pooled)[0]
     prices = torch.tensor(_LEVELS[: max(0, n_starts - 1)], dtype=torch.float64).to(white.device)
     found = [exact]
     if len(prices):
@@ -93,9 +92,9 @@ def sparse_diagonalisers(
         adam.param_groups[0]["lr"] = _RATE * left + 1e-4
         adam.zero_grad()
         knee = (_KNEES[0] - _KNEES[1]) * left**2 + _KNEES[1]
-        _cost(_unit(free, pooled), rows, covariances, shares, price, knee).sum().backward()
+        _cost(unit_codes(free, pooled), rows, covariances, shares, price, knee).sum().backward()
         adam.step()
-    bases = _unit(free, pooled).detach()
+    bases = unit_codes(free, pooled).detach()
     costs = _cost(bases, rows, covariances, shares, price, _KNEES[1]).reshape(len(prices), _STARTS)
     order = costs.argsort(1)
     return torch.stack([b[o] for b, o in zip(bases.split(_STARTS), order, strict=True)]), costs.gather(
@@ -103,7 +102,7 @@ def sparse_diagonalisers(
     )
 
 
-def _unit(free: Tensor, pooled: Tensor) -> Tensor:
+def unit_codes(free: Tensor, pooled: Tensor) -> Tensor:
     """Scale rows so that codes have pooled variance 1."""
     return free * torch.einsum("sij,jk,sik->si", free, pooled, free).rsqrt()[..., None]
 
@@ -111,10 +110,16 @@ def _unit(free: Tensor, pooled: Tensor) -> Tensor:
 def _cost(
     basis: Tensor, rows: Tensor, covariances: Tensor, shares: Tensor, price: Tensor, knee: float
 ) -> Tensor:
-    variances = torch.einsum("sij,ujk,sik->sui", basis, covariances, basis)
-    fit = 0.5 * torch.einsum("u,sui->s", shares, variances.log()) - torch.linalg.slogdet(basis)[1]
     entries = rows @ torch.linalg.inv(basis)
-    return fit + price * torch.log1p(entries.abs() / knee).sum((1, 2))
+    return misfit(basis, covariances, shares) + price * torch.log1p(entries.abs() / knee).sum((1, 2))
+
+
+def misfit(
+    basis: Float[Tensor, "s z z"], covariances: Float[Tensor, "u z z"], shares: Float[Tensor, " u"]
+) -> Float[Tensor, " s"]:
+    """Return minus the Gaussian log-likelihood of codes B w, less a constant: zero correlations are best."""
+    variances = torch.einsum("sij,ujk,sik->sui", basis, covariances, basis)
+    return 0.5 * torch.einsum("u,sui->s", shares, variances.log()) - torch.linalg.slogdet(basis)[1]
 
 
 def can_start(objective: Objective) -> bool:
@@ -131,18 +136,6 @@ def start_at_basis(objective: Any, basis: Tensor, to_white: Tensor, loadings: Te
         parameter.zero_()
     inwards.weight[: len(basis)] = basis @ to_white
     outwards.weight.copy_(loadings @ torch.linalg.inv(basis))
-
-
-def hops(trained: Objective, batch: Tensor, price: float, generator: torch.Generator) -> list[Objective]:
-    """Return a trained member beside copies in the coordinates that higher prices of sparsity ask for.
-
-    A code that is not fitted well yet hides how independent the true coordinates are, so that the price of
-    the objective may ask for wrong ones. At a higher price the decoder is sparser; training goes on from
-    there.
-    """
-    copies = Ensemble([trained] * len(_DEARER), {})
-    rebase_domains(copies, batch, generator, batch=batch, prices=[price * times for times in _DEARER])
-    return [trained, *(copies.extract(number) for number in range(len(_DEARER)))]
 
 
 def rebase_domains(
@@ -176,13 +169,14 @@ def rebase_domains(
         )[0][0, 0]
         for z, J, price in zip(codes, rows, each, strict=True)
     ]
-    _change_coordinates(ensemble, torch.stack(bases).to(batch), n)
-    _restart_priors(ensemble, batch, u)
+    change_codes(ensemble, torch.stack(bases), batch)
 
 
 @torch.no_grad()
-def _restart_priors(ensemble: Ensemble, batch: Tensor, u: Tensor) -> None:
-    """Fit means and scales of each member's law to its codes."""
+def change_codes(ensemble: Ensemble, bases: Float[Tensor, "e z z"], batch: Float[Tensor, "n w_x_u"]) -> None:
+    """Multiply the codes of each member by a matrix, undo it in the decoder, and fit the law to the codes."""
+    _change_coordinates(ensemble, bases.to(batch), bases.shape[-1])
+    u = batch[:, -1].long()
     codes = ensemble.each(lambda member, part: member.encode(part), batch)
     prior = ensemble.member.prior
     assert isinstance(prior, DomainGaussian)
