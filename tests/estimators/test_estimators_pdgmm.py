@@ -17,7 +17,7 @@ from unmix.estimators._affine import Affine, affine, whitening
 from unmix.estimators._annealing import Annealed
 from unmix.estimators._components import Components, components_of, genericity_gap
 from unmix.estimators._likelihood import MixtureObjective, SpikesAndSlabs
-from unmix.estimators._rough_basis import rough_basis
+from unmix.estimators._rough_basis import among_resting, rough_basis
 from unmix.metrics import mcc
 from unmix.nn import residual_mlp
 from unmix.theory import certify_components, certify_supports, explain
@@ -146,6 +146,28 @@ def test_rough_basis_is_a_basis_even_of_normal_codes():
     rows, offsets = rough_basis(y, torch.Generator().manual_seed(0), n_starts=8, widths=(1.0, 0.5))
     assert rows.shape == (4, 4) and offsets.shape == (4,)
     assert torch.linalg.svdvals(rows)[-1] > 0.05
+
+
+@given(st.integers(0, 50))
+def test_what_all_samples_hide_shows_where_a_clear_variable_rests(seed):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(20_000, 3)) * (rng.random((20_000, 3)) < [0.4, 0.5, 0.5])
+    bent = z + 2.0 * np.abs(z[:, :1]) * [0.0, 1.0, -0.5]  # where the first varies it hides the others
+    x = torch.from_numpy(bent @ rng.normal(size=(3, 3)))
+    y = whitening(x, most=3)[0](x)
+    first = torch.linalg.lstsq(y, torch.from_numpy(z[:, :1] - z[:, :1].mean())).solution.T
+    rows = torch.linalg.qr(first.T, mode="complete")[
+        0
+    ].T  # the first variable, and two at right angles
+    turned = rows, -(y[z[:, 0] == 0] @ rows.T).median(0).values
+    settings = {"most": 1, "n_starts": 30, "widths": (1.0, 0.5)}
+    generator = torch.Generator().manual_seed(0)
+    found = among_resting(y, turned, generator, **settings)
+    rest = z[:, 0] == 0
+    assert mcc(z[rest, 1:], (y @ found[0].T + found[1]).numpy()[rest]) > 0.98
+    torch.testing.assert_close(found[0].norm(dim=1), torch.ones(3, dtype=y.dtype))
+    few = among_resting(y[:4000], turned, generator, **settings)
+    assert few is turned  # the samples in which it rests are too few to search among
 
 
 def test_components_are_those_of_the_groups():

@@ -21,14 +21,19 @@ from ._components import Components, components_of, genericity_gap
 from ._likelihood import MixtureObjective, SpikesAndSlabs
 from ._objective import Objective, in_chunks
 from ._restarts import Schedule, Trained, train_restarts
-from ._rough_basis import rough_basis
+from ._rough_basis import SEARCHED, among_resting, rough_basis
 from ._sparsest_rows import share_off, sparsest_rows
 from ._spikes import Spikes, contrast, fit_spikes
 
 WIDTHS = (0.5, 0.05)  # of the spikes, in standard deviations of a code: where training starts and ends
-START_WIDTHS = ((2.0, 1.0, 0.7), (1.5, 0.7, 0.5), (1.0, 0.7), (1.0, 0.5, 0.3))
+STARTS = (  # widths of the search, and how many variables rest in the searches after it
+    ((2.0, 1.0, 0.7), ()),
+    ((1.0, 0.5, 0.3), (2, 3)),
+    ((1.5, 0.7, 0.5), ()),
+    ((1.0, 0.5, 0.3), (2, 3, 5)),
+)
 SOLVERS = ("descent", "ransac", "subspaces")
-_SEARCHED = 6144  # samples on which sparse bases are searched
+_CONDITIONED = 100_000  # samples among which those are sought in which some variables rest
 _SHARE_WIDTH = 0.1
 _STARTS = 20  # rows to start from, for each latent
 _SMALL_GAP = 0.01
@@ -49,7 +54,8 @@ class PDGMM(LatentEstimator):
 
     the likelihood of y with p a law of spikes and correlated slabs, a mixture of 2^n degenerate Gaussians in
     the limit of thin spikes. Spikes become thinner as training goes on. Restarts begin at sparse affine bases
-    of y and are compared by the objective; ground truth takes no part.
+    of y, some of them searched where a few latents rest, and are compared by the objective; ground truth
+    takes no part.
 
     The second stage finds the affine coordinates in which the code is sparsest (Theorem 3.9), as
     `SparseBasis` does.
@@ -207,7 +213,7 @@ class PDGMM(LatentEstimator):
         self.active_ = np.arange(self.n_components) < len(front.bias)
         members = build(self._square, self.n_restarts, white, schedule.seed)
         for number, member in enumerate(members):
-            _start(member, white[:_SEARCHED], START_WIDTHS[number % len(START_WIDTHS)], generator)
+            _start(member, white[:_CONDITIONED], *STARTS[number % len(STARTS)], generator)
         n_steps = schedule.steps(len(x))
         trained = train_restarts(
             members, {"likelihood": self.weight}, white.float(), schedule, anneal=shrinking(*WIDTHS, n_steps)
@@ -225,7 +231,7 @@ class PDGMM(LatentEstimator):
         if self.stage2 is None:
             return to_white
         white = to_white(code)
-        part = white[torch.randperm(len(white), generator=generator)[:_SEARCHED]]
+        part = white[torch.randperm(len(white), generator=generator)[:SEARCHED]]
         found = sparsest_rows(part, generator, solver=self.stage2)
         kept = _normalised(to_white)
         share = [share_off(part, *basis, _SHARE_WIDTH).sum() for basis in ((found.rows, found.offsets), kept)]
@@ -272,13 +278,19 @@ class PDGMM(LatentEstimator):
 
 
 def _start(
-    member: MixtureObjective, white: Tensor, widths: tuple[float, ...], generator: torch.Generator
+    member: MixtureObjective,
+    white: Tensor,
+    widths: tuple[float, ...],
+    resting: tuple[int, ...],
+    generator: torch.Generator,
 ) -> None:
     """Start at a sparse affine basis of the observations, and the prior at what its code looks like."""
-    n_starts = _STARTS * white.shape[1]
-    rows, offsets = rough_basis(white, generator, n_starts=n_starts, widths=widths)
-    start_at(member.encoder, member.decoder, affine(rows, offsets))
-    member.prior.start(fit_spikes(white @ rows.T + offsets))
+    settings: dict[str, Any] = {"n_starts": _STARTS * white.shape[1], "widths": widths}
+    basis = rough_basis(white[:SEARCHED], generator, **settings)
+    for most in resting:
+        basis = among_resting(white, basis, generator, most=most, **settings)
+    start_at(member.encoder, member.decoder, affine(*basis))
+    member.prior.start(fit_spikes(white[:SEARCHED] @ basis[0].T + basis[1]))
 
 
 def _normalised(to_white: Affine) -> tuple[Tensor, Tensor]:
