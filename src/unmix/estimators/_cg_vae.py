@@ -89,7 +89,8 @@ class CGVAE(DomainEstimator):
     domain_means_, domain_scales_ : arrays of shape (n_domains_, n_components)
         Of the code in each domain.
     encoder_, decoder_, structure_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
-        As for `Autoencoder`; `structure_` is the learnt mixing graph.
+        As for `Autoencoder`; `structure_` is the learnt mixing graph, and the best start is listed in
+        `restarts_` with what it and its copies came to.
 
     Examples
     --------
@@ -199,8 +200,9 @@ class CGVAE(DomainEstimator):
         others = hops(first.objective, batch, price, generator)
         n_last = schedule.max_iter - n_first
         last = train_restarts(others, weights, batch, _part(schedule, n_last, "hops"))
-        history = joined([first.history, last.history])
-        return Trained(last.objective, history, first.scores + last.scores)
+        scores = list(first.scores)
+        scores[scores.index(min(scores))] = min(last.scores)  # of the start that went on
+        return Trained(last.objective, joined([first.history, last.history]), tuple(scores))
 
 
 def _part(schedule: Schedule, max_iter: int, name: str) -> Schedule:
