@@ -26,7 +26,8 @@ from ._sparsest_rows import share_off, sparsest_rows
 from ._spikes import Spikes, contrast, fit_spikes
 
 WIDTHS = (0.5, 0.05)  # of the spikes, in standard deviations of a code: where training starts and ends
-STARTS = (  # widths of the search, and how many variables rest in the searches after it
+# widths of the search, and how many variables rest in the searches after it
+STARTS: tuple[tuple[tuple[float, ...], tuple[int, ...]], ...] = (
     ((2.0, 1.0, 0.7), ()),
     ((1.0, 0.5, 0.3), (2, 3)),
     ((1.5, 0.7, 0.5), ()),
@@ -213,7 +214,8 @@ class PDGMM(LatentEstimator):
         self.active_ = np.arange(self.n_components) < len(front.bias)
         members = build(self._square, self.n_restarts, white, schedule.seed)
         for number, member in enumerate(members):
-            _start(member, white[:_CONDITIONED], *STARTS[number % len(STARTS)], generator)
+            widths, resting = STARTS[number % len(STARTS)]
+            _start(member, white[:_CONDITIONED], widths, resting, generator)
         n_steps = schedule.steps(len(x))
         trained = train_restarts(
             members, {"likelihood": self.weight}, white.float(), schedule, anneal=shrinking(*WIDTHS, n_steps)
