@@ -156,9 +156,7 @@ def test_what_all_samples_hide_shows_where_a_clear_variable_rests(seed):
     x = torch.from_numpy(bent @ rng.normal(size=(3, 3)))
     y = whitening(x, most=3)[0](x)
     first = torch.linalg.lstsq(y, torch.from_numpy(z[:, :1] - z[:, :1].mean())).solution.T
-    rows = torch.linalg.qr(first.T, mode="complete")[
-        0
-    ].T  # the first variable, and two at right angles
+    rows = torch.linalg.qr(first.T, mode="complete")[0].T  # the first variable, and two at right angles
     turned = rows, -(y[z[:, 0] == 0] @ rows.T).median(0).values
     settings = {"most": 1, "n_starts": 30, "widths": (1.0, 0.5)}
     generator = torch.Generator().manual_seed(0)
