@@ -28,12 +28,11 @@ METHODS = (SEARCH, *CONTRASTS, NOTHING)
 TRUTH, SIS = "true latents", "SIS"
 SAMPLES = {"smoke": 200, "laptop": 6000, "full": 80_000}
 SCORED = {"smoke": 100, "laptop": 2000, "full": 2000}
-PASSES = {"smoke": 2, "laptop": 60, "full": 100}
-RESTARTS = {"smoke": 1, "laptop": 2, "full": 4}
+PASSES = {"smoke": 2, "laptop": 50, "full": 100}
 # slots of a single latent are quickly searched; the others are those of the paper
 LAYOUT: dict[str, dict[str, Any]] = {"smoke": {"sizes": 1, "n_rows": 10}, "laptop": {}, "full": {}}
-# as published: from random networks, with the penalty from the first step on, in more and smaller steps
-AS_PUBLISHED: dict[str, Any] = {"search": False, "batch_size": 100, "n_restarts": 1}
+# as published: from random networks, with the penalty from the first step on
+AS_PUBLISHED: dict[str, Any] = {"search": False}
 
 
 def cells(worlds: Iterable[dict[str, Any]], methods: Iterable[str] = METHODS) -> tuple[Cell, ...]:
@@ -102,6 +101,5 @@ def make(method: str, data: LatentDataset, seed: int, budget: str) -> Any:
             for name, weight in CONTRASTS.items()
         },
     }[method]
-    sizes: dict[str, Any] = {"max_iter": PASSES[budget], "n_restarts": RESTARTS[budget]}
     n_slots = len(data.partition or ())
-    return SlotAutoencoder(n, slots=n_slots, random_state=seed, **sizes | changes)
+    return SlotAutoencoder(n, slots=n_slots, max_iter=PASSES[budget], random_state=seed, **changes)
