@@ -157,10 +157,3 @@ def test_the_tables_of_results_are_those_of_the_stored_measurements(name, table,
     results = json.loads((ROOT / f"benchmarks/results/{stored}.json").read_text(encoding="utf-8"))
     draw = getattr(importlib.import_module(name), table)
     assert draw(results) in (ROOT / "docs" / page).read_text(encoding="utf-8")
-
-
-def test_the_tables_that_the_theorem_map_names_exist():
-    named = re.findall(r"`unmix reproduce ([^`.]+\.[^`]*[^`.])`", text_of(ROOT / "docs/theorems.md"))
-    tables = {table for names in named for table in names.split()}
-    assert len(tables) > 5
-    assert all((ROOT / f"src/unmix/experiments/{table.replace('.', '/')}.py").exists() for table in tables)
