@@ -12,18 +12,10 @@ import fake_table
 import pytest
 
 from loopback import loopback_cluster, wait_for
-from unmix.experiments import Cell, Store, _code, dask_executor, sweep, tasks_of
+from unmix.experiments import Cell, Store, dask_executor, sweep, tasks_of
 from unmix.experiments._work import perform
 
 HERE = str(Path(__file__).parent)
-# the code counts as one whatever is edited while the tests run
-REPRODUCE = """
-import sys
-from unmix.cli import main
-from unmix.experiments import _code
-_code._library = lambda: "frozen"
-main(["reproduce", *sys.argv[1:]])
-"""
 
 
 def environment(tmp_path, **extra):
@@ -33,7 +25,18 @@ def environment(tmp_path, **extra):
 
 def start(tmp_path, *arguments, **extra):
     return subprocess.Popen(
-        [sys.executable, "-c", REPRODUCE, "fake_table", "--budget", "smoke", "--out", "results", *arguments],
+        [
+            sys.executable,
+            "-m",
+            "unmix",
+            "reproduce",
+            "fake_table",
+            "--budget",
+            "smoke",
+            "--out",
+            "results",
+            *arguments,
+        ],
         cwd=tmp_path,
         env=environment(tmp_path, **extra),
         stdout=subprocess.PIPE,
@@ -125,8 +128,6 @@ def test_a_worker_that_dies_costs_its_own_cell_only(tmp_path, monkeypatch):
 def cluster(tmp_path_factory):
     """A scheduler and two workers, each a process of its own on loopback."""
     pytest.importorskip("distributed")
-    _code._library.cache_clear()  # a file may have been edited since the first test asked
-    _code._digest.cache_clear()
     folder = tmp_path_factory.mktemp("cluster")
     with loopback_cluster(folder, environment(folder)) as (address, workers):
         yield address, workers, folder

@@ -3,23 +3,25 @@
 import ast
 import hashlib
 import sys
+from collections.abc import Iterator
 from functools import lru_cache
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
 from .._version import __version__
 
-ROOMS = ("structure", "nn", "training", "penalties", "data", "estimators", "metrics")
 _PACKAGE = Path(__file__).parent.parent
 _ROOM = Path(__file__).parent
-_SHARED = ("_methods.py", "_references.py")  # what tables of this room call, besides the library
+_SHARED = ("_methods.py", "_references.py")  # what tables of this room call; the rest of it only runs them
+_STORAGE = _PACKAGE / "estimators/_storage.py"  # knows every estimator, and changes nothing in a result
 
 
 def code_version(*modules: str) -> str:
-    """Name the code behind an experiment: the version, and a digest of the library and of these modules.
+    """Name the code behind an experiment: the version, and a digest of these modules and what they import.
 
-    Comments, docstrings and layout do not count, so that results outlive a better explanation. Modules of
-    one's own count by their own file.
+    What is imported from this package is followed name by name, so that a result outlives changes of methods
+    that its table does not use. Comments, docstrings and layout do not count either, so that it outlives a
+    better explanation. Of other packages nothing is followed; a module of one's own counts by its file.
 
     Parameters
     ----------
@@ -35,38 +37,70 @@ def code_version(*modules: str) -> str:
     >>> code_version("unmix.experiments.ddl.table4").startswith("0.")
     True
     """
-    parts = (_library(), *(_digest(files) for files in sorted(set(map(_files, modules)))))
-    return f"{__version__}+{hashlib.sha256(''.join(parts).encode()).hexdigest()[:10]}"
+    files = _reached(*(path for module in modules if (path := _file(module))))
+    total = hashlib.sha256()
+    for path in sorted(files):
+        total.update(f"{path.name}\0{_meaning(path)}\0".encode())
+    return f"{__version__}+{total.hexdigest()[:10]}"
 
 
-@lru_cache(maxsize=1)
-def _library() -> str:
-    rooms = [path for room in ROOMS for path in sorted((_PACKAGE / room).rglob("*.py"))]
-    return _digest((*sorted(_PACKAGE.glob("_*.py")), *rooms))
+def _reached(*files: Path) -> set[Path]:
+    """Return these files and all of this package that they import, directly or not."""
+    seen: set[Path] = set()
+    waiting = [*files, *(_ROOM / name for name in _SHARED)]
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting += (file for file in _imports(path) if file != _STORAGE)
+    return {path for path in seen if path.parent != _ROOM or path.name in _SHARED or path in files}
 
 
-def _files(module: str) -> tuple[Path, ...]:
-    """Return the files that speak for a module: within this room its folder and those it imports from."""
-    path = _file(module)
-    if path is None:
-        return ()
-    if path.parent.parent != _ROOM:
-        return (path,)
-    folders, seen = {path.parent.name}, {path.parent.name}
-    while folders:
-        folders = {name for folder in folders for name in _imported(folder)} - seen
-        seen |= folders
-    tables = [file for name in sorted(seen) for file in sorted((_ROOM / name).glob("*.py"))]
-    return (*(_ROOM / name for name in _SHARED), *tables)
+@lru_cache(maxsize=512)
+def _imports(path: Path) -> tuple[Path, ...]:
+    """Return the files of this package that a file imports names from."""
+    found: list[Path] = []
+    for base, name in _named(path):
+        found += _sources(base, name)
+    return tuple(found)
 
 
-@lru_cache(maxsize=64)
-def _imported(folder: str) -> frozenset[str]:
-    """Return the folders of this room that one of them imports from, as in `from ..ddl._common import`."""
-    trees = [ast.parse(file.read_bytes()) for file in (_ROOM / folder).glob("*.py")]
-    imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    named = {(node.module or "").partition(".")[0] for node in imports if node.level == 2}
-    return frozenset(name for name in named if (_ROOM / name).is_dir() and name)
+def _named(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield each import of this package in a file, as module and name; the name is empty for all of it."""
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names if _own(alias.name))
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            base = resolve_name(base, _dotted(path)) if node.level else base
+            yield from ((base, alias.name.replace("*", "")) for alias in node.names if _own(base))
+
+
+def _sources(base: str, name: str) -> list[Path]:
+    """Return the files behind a name of a module: through `__init__.py` where it is a room's.
+
+    A name that `__init__.py` does not import stands for the whole room.
+    """
+    path = _PACKAGE.joinpath(*base.split(".")[1:])
+    if not path.is_dir():
+        return [path.with_suffix(".py")]
+    if name and ((path / name).is_dir() or (path / f"{name}.py").is_file()):
+        return _sources(f"{base}.{name}", "")
+    sources = [
+        resolve_name("." * node.level + (node.module or ""), base)
+        for node in _tree(path / "__init__.py").body
+        if isinstance(node, ast.ImportFrom) and node.level and name in (alias.name for alias in node.names)
+    ]
+    return [file for source in sources for file in _sources(source, name)] or sorted(path.rglob("*.py"))
+
+
+def _own(module: str) -> bool:
+    return module.partition(".")[0] == _PACKAGE.name
+
+
+def _dotted(path: Path) -> str:
+    """Return the package that a file's relative imports start from."""
+    return ".".join((_PACKAGE.name, *path.parent.relative_to(_PACKAGE).parts))
 
 
 def _file(module: str) -> Path | None:
@@ -75,14 +109,12 @@ def _file(module: str) -> Path | None:
     return Path(origin) if origin and origin.endswith(".py") else None
 
 
-@lru_cache(maxsize=64)
-def _digest(files: tuple[Path, ...]) -> str:
-    total = hashlib.sha256()
-    for path in files:
-        total.update(f"{path.name}\0{_meaning(path)}\0".encode())
-    return total.hexdigest()
+@lru_cache(maxsize=512)
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
 
 
+@lru_cache(maxsize=512)
 def _meaning(path: Path) -> str:
     """Return a file's syntax tree without docstrings, as text."""
     tree = ast.parse(path.read_bytes())
