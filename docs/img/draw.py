@@ -1,13 +1,9 @@
-"""Draw the pictures of the documentation: python docs/img/draw.py.
-
-The files are written beside this script, the same bytes every time.
-"""
-
-from pathlib import Path
+"""Draw the pictures that explain, from what they explain: python docs/img/draw.py."""
 
 import matplotlib
 import numpy as np
 import torch
+from ink import BLUE, GREY, ORANGE, plain, save
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -16,8 +12,6 @@ from unmix.estimators._slot_search import influences, sparsest_slots
 from unmix.structure import Structure
 from unmix.theory import certify
 
-HERE = Path(__file__).parent
-GREY, BLUE, ORANGE = "#808890", "#3b7dd8", "#e08a1e"  # read well on light and on dark paper
 SEVEN_REGIONS = Structure([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
 
 
@@ -29,15 +23,6 @@ def mix(z: np.ndarray) -> np.ndarray:
 def shear(z: np.ndarray) -> np.ndarray:
     """Return the other latents that explain the same data as sparsely: z0 - z1 and z1."""
     return np.column_stack([z[:, 0] - z[:, 1], z[:, 1]])
-
-
-def _plain(ax: Axes, title: str, across: str, up: str) -> None:
-    ax.set_title(title, color=GREY, fontsize=11)
-    ax.set_xlabel(across, color=GREY)
-    ax.set_ylabel(up, color=GREY)
-    ax.tick_params(colors=GREY, length=0, labelsize=9)
-    for spine in ax.spines.values():
-        spine.set_color(GREY)
 
 
 def draw_shear() -> Figure:
@@ -55,7 +40,7 @@ def draw_shear() -> Figure:
         for line in lines:
             ax.plot(*view(line).T, color=BLUE, linewidth=1.6)
         ax.set(xticks=[], yticks=[])
-        _plain(ax, title, across, up)
+        plain(ax, title, across, up)
     return figure
 
 
@@ -80,7 +65,7 @@ def draw_turn() -> Figure:
         for line in lines:
             ax.plot(*turn(line, angle).T, color=BLUE, linewidth=1.6)
         ax.set(xticks=[], yticks=[], xlim=(-3, 3), ylim=(-3, 3), aspect="equal")
-        _plain(ax, title, across, up)
+        plain(ax, title, across, up)
     return figure
 
 
@@ -97,8 +82,8 @@ def draw_relations() -> Figure:
     latents = [f"z{j}" for j in range(7)]
     left.set(xticks=range(7), xticklabels=latents, yticks=range(3), yticklabels=["x0", "x1", "x2"])
     right.set(xticks=range(7), xticklabels=latents, yticks=range(7), yticklabels=latents)
-    _plain(left, "structure: which latent moves what", "latents", "observed variables")
-    _plain(
+    plain(left, "structure: which latent moves what", "latents", "observed variables")
+    plain(
         right, "blue: row is free of the column's estimate\norange: only if independent", "estimates", "truth"
     )
     return figure
@@ -128,20 +113,20 @@ def draw_mechanisms() -> Figure:
     figure = Figure(figsize=(10, 3.3), layout="constrained")
     disjoint, shadows, mixed, additive = figure.subplots(1, 4, width_ratios=(1, 1, 1.35, 1.25))
     _bars(disjoint, columns(0), ["slot 0", "slot 1"], [BLUE, ORANGE])
-    _plain(disjoint, "D: nothing shared", "", "observed variables")
+    plain(disjoint, "D: nothing shared", "", "observed variables")
     _bars(shadows, columns(3), ["slot 0", "slot 1"], [BLUE, ORANGE])
-    _plain(shadows, "M: each has own rows", "", "")
+    plain(shadows, "M: each has own rows", "", "")
     overlap = columns(3)
     across = overlap[:, 0] - overlap[4, 0] * overlap[:, 1]  # cancels the fifth row, and no other
     _bars(mixed, np.column_stack([overlap, across]), ["slot 0", "slot 1", "a mixture"], [BLUE, ORANGE, GREY])
-    _plain(mixed, "S: mixtures move more", "", "")
+    plain(mixed, "S: mixtures move more", "", "")
     z0 = np.linspace(-2, 2, 80)
     for z1, colour in ((-1.0, GREY), (0.0, BLUE), (1.0, ORANGE)):
         additive.plot(z0, np.sin(z0) + z1, color=colour, linewidth=1.8, label=f"slot 1 at {z1:.0f}")
     additive.set(xticks=[], yticks=[])
     additive.legend(frameon=False, fontsize=8, labelcolor=GREY, loc="upper left")
     additive.set_ylim(-2.2, 3.4)
-    _plain(additive, "H$_2$: effects add up", "slot 0", "an observed variable")
+    plain(additive, "H$_2$: effects add up", "slot 0", "an observed variable")
     return figure
 
 
@@ -159,24 +144,12 @@ def draw_slots() -> Figure:
         shown = (J @ torch.linalg.inv(change)).square().mean(0).sqrt().T.numpy()
         ax.imshow(shown, cmap="Blues", aspect="auto", vmin=0, vmax=0.8)
         ax.set(xticks=[], yticks=range(6))
-        _plain(ax, title, "observed variables", "latents")
+        plain(ax, title, "observed variables", "latents")
         for edge in (1.5, 3.5) if change is basis else ():
             ax.axhline(edge, color=ORANGE, linewidth=1.6)
     return figure
 
 
-def _main() -> None:
-    matplotlib.rcParams.update({"svg.hashsalt": "unmix", "svg.fonttype": "none"})
-    pictures = (
-        ("shear", draw_shear),
-        ("turn", draw_turn),
-        ("relations", draw_relations),
-        ("mechanisms", draw_mechanisms),
-        ("slots", draw_slots),
-    )
-    for name, draw in pictures:
-        draw().savefig(HERE / f"{name}.svg", transparent=True, metadata={"Date": None})
-
-
 if __name__ == "__main__":
-    _main()
+    drawn = (draw_shear, draw_turn, draw_relations, draw_mechanisms, draw_slots)
+    save({draw.__name__.removeprefix("draw_"): draw() for draw in drawn})
