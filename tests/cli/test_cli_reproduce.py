@@ -34,9 +34,16 @@ def test_the_list_names_every_table(capsys):
 
 
 def test_a_dry_run_writes_nothing(capsys, tmp_path):
+    from unmix.experiments import load_experiment, tasks_of
+
     code, out, _ = run(capsys, "reproduce", "fake_table", "--seeds", 2, "--dry-run", "--json")
     plan = json.loads(out)
     assert (code, plan["to_run"], plan["seconds"]) == (0, 12, None) and not list(tmp_path.iterdir())
+    later = ("--seeds", 2, "--first-seed", 7)
+    _, out, _ = run(capsys, "reproduce", "fake_table", *later, "--dry-run", "--json")
+    planned = json.loads(out)["tasks"]
+    expected = {task.key for task in tasks_of(load_experiment("fake_table"), seeds=[7, 8])}
+    assert {each["key"] for each in planned} == expected
     _, out, _ = run(capsys, "reproduce", "fake_table", "--seeds", 1, "--dry-run")
     assert "6 runs to do, 0 stored; nothing like it was timed before." in out
 

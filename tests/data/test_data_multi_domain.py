@@ -44,6 +44,37 @@ def test_sources_change_only_as_asked_and_are_standardised_over_domains(seed, ch
     assert (np.ptp(sources.scales, axis=0) > 1e-12).all() == (changes != "means")
 
 
+@given(
+    ratio=st.floats(0.2, 5),
+    angle=st.floats(0, 3),
+    scales=st.lists(st.floats(0.1, 3), min_size=3, max_size=3),
+    bend=st.floats(0, 1),
+)
+def test_sources_that_change_alike_can_be_rotated_into_each_other(ratio, angle, scales, bend):
+    first, turned = (
+        np.array(scales),
+        np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]),
+    )
+    second = ratio * first * np.exp([0.0, 0.0, bend])
+    sources = DomainSources(np.zeros((3, 2)), np.stack([first, second], 1), "normal")
+    assert sources.separation() == pytest.approx(bend * np.sqrt(2) / 3, abs=1e-9)
+    whitened = np.stack([np.ones(3), second / (ratio * first)], 1)  # in units that make them equal
+    left = max(abs((turned @ np.diag(s**2) @ turned.T)[0, 1]) for s in whitened)
+    expected = (
+        abs(np.sin(2 * angle) * np.expm1(2 * bend)) / 2
+    )  # none: independent in every domain all the same
+    assert left == pytest.approx(expected, abs=1e-9)
+
+
+@given(seed=st.integers(0, 10_000))
+def test_drawn_sources_change_differently_enough(seed):
+    rng = np.random.default_rng(seed)
+    for n_domains, least in ((2, 0.1), (3, 0.25), (9, 0.45)):
+        sources = DomainSources.draw(n_domains, 4, changes="both", law="normal", rng=rng)
+        assert sources.separation() > least
+    assert DomainSources.draw(2, 4, changes="means", law="normal", rng=rng).separation() == 0
+
+
 @pytest.mark.parametrize(("latents", "kurtosis"), [("normal", 3.0), ("laplace", 6.0), ("logistic", 4.2)])
 def test_within_a_domain_sources_have_the_law_they_are_called_by(latents, kurtosis):
     data = multi_domain(40_000, 3, n_domains=2, latents=latents, random_state=0)

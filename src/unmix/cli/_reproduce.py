@@ -31,7 +31,8 @@ def reproduce(
         list[str] | None, typer.Argument(metavar="NAME...", help="Tables (see --list), or `all`.")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Print what there is, and stop.")] = False,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0, 1, ... of each cell.")] = 5,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many seeds of each cell.")] = 5,
+    first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="The first of them.")] = 0,
     budget: Annotated[Budget, typer.Option("--budget", help="Size of data and fits.")] = Budget.laptop,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes, one thread each.")] = 2,
     out: Annotated[
@@ -58,7 +59,7 @@ def reproduce(
     from ..experiments import Store
 
     modules = _modules(names or [])
-    tasks = _tasks(modules, seeds, budget.value, method, data)
+    tasks = _tasks(modules, range(first_seed, first_seed + seeds), budget.value, method, data)
     store = Store(out)
     if dry_run:
         return _show_plan(tasks, store, workers, force, as_json)
@@ -91,7 +92,7 @@ def _modules(names: list[str]) -> list[Any]:
     return [load_experiment(name) for name in dict.fromkeys(wanted)]
 
 
-def _tasks(modules: list[Any], seeds: int, budget: str, method: str | None, data: Path | None) -> list[Any]:
+def _tasks(modules: list[Any], seeds: range, budget: str, method: str | None, data: Path | None) -> list[Any]:
     from ..experiments import find_method, tasks_of
 
     if method is not None:

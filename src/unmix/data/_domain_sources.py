@@ -10,6 +10,7 @@ from unmix.structure import Structure
 
 CHANGES = ("both", "means", "variances")
 GRAPHS = ("A", "B", "C", "D")
+_DRAWS = 64  # of the changes, to keep the best separated
 LAWS: dict[str, Callable[..., np.ndarray]] = {
     "normal": lambda shape, rng: rng.normal(size=shape),
     "laplace": lambda shape, rng: rng.laplace(scale=np.sqrt(0.5), size=shape),
@@ -60,16 +61,33 @@ class DomainSources:
         largest_mean: float = 2.0,
         scales: tuple[float, float] = (0.3, 1.5),
     ) -> "DomainSources":
-        """Draw means and scales uniformly, and let those that `changes` leaves out be the same everywhere."""
-        shape = (n_domains, n_latents)
-        m, s = rng.uniform(-largest_mean, largest_mean, shape), rng.uniform(*scales, shape)
-        if changes == "variances":
-            m = np.zeros(shape)
-        if changes == "means":
-            s = np.broadcast_to(s[0], shape)
-        centred = m - m.mean(0)
-        size = np.sqrt((centred**2 + s**2).mean(0))
-        return cls(centred / size, s / size, law)
+        """Draw means and scales uniformly; those that `changes` leaves out are the same everywhere.
+
+        Of several draws the one is kept whose sources change most differently, see `separation`: changes are
+        sufficient with a margin, as far as they are at all.
+        """
+
+        def drawn() -> "DomainSources":
+            shape = (n_domains, n_latents)
+            m, s = rng.uniform(-largest_mean, largest_mean, shape), rng.uniform(*scales, shape)
+            if changes == "variances":
+                m = np.zeros(shape)
+            if changes == "means":
+                s = np.broadcast_to(s[0], shape)
+            centred = m - m.mean(0)
+            size = np.sqrt((centred**2 + s**2).mean(0))
+            return cls(centred / size, s / size, law)
+
+        return max((drawn() for _ in range(_DRAWS)), key=lambda sources: sources.separation())
+
+    def separation(self) -> float:
+        """Return how differently the two most similar sources change, 0 where variances do not.
+
+        The least standard deviation over domains of log s_i(u) - log s_j(u): where it is 0, sources i and j
+        may be rotated into each other, and are independent in every domain all the same.
+        """
+        differences = np.log(self.scales[:, :, None] / self.scales[:, None, :]).std(0)
+        return float(np.min(differences, where=~np.eye(len(differences), dtype=bool), initial=np.inf))
 
     def domains(self, n_samples: int) -> np.ndarray:
         """Return the domain of each sample: one after the other, so that any stretch has them all."""

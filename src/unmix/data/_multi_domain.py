@@ -77,6 +77,9 @@ def multi_domain(
     domains (mean 0, variance 1), and `world.sources.within(z, u)` what is left of them inside domains. Scores
     over all domains are inflated by means that differ: give metrics `within=u` as well.
 
+    Two latents whose variances change in the same proportion everywhere can't be told apart by changes. So of
+    many draws of the sources the one is kept that is farthest from that (`world.sources.separation()`).
+
     Parameters
     ----------
     n_samples, n_latents : int

@@ -7,7 +7,7 @@ the law of the latents does not matter. No published number is known to us.
 from typing import Any
 
 from .._cell import Cell
-from ._common import CONTRASTS, SEARCH, cells, own, run
+from ._common import cells, own, run
 
 __all__ = ["CELLS", "run", "with_method"]
 
@@ -18,7 +18,7 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"latents": "reweighted"},
 )
 WORLDS = tuple({"n_slots": 3, "overlap": 0.5, **kind} for kind in KINDS)
-CELLS = cells(WORLDS, (SEARCH, *CONTRASTS))
+CELLS = cells(WORLDS)
 
 
 def with_method(method: str) -> tuple[Cell, ...]:

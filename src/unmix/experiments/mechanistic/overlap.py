@@ -10,7 +10,7 @@ from ._common import cells, own, run
 
 __all__ = ["CELLS", "run", "with_method"]
 
-WORLDS = tuple({"n_slots": k, "overlap": o} for k in (2, 3, 5) for o in (0.0, 0.25, 0.5, 0.7, 0.8, 0.9))
+WORLDS = tuple({"n_slots": k, "overlap": o} for k in (2, 3, 5) for o in (0.0, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9))
 CELLS = cells(WORLDS)
 
 
