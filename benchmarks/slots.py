@@ -1,20 +1,14 @@
-"""How well slots are recovered: SIS beside raw x, the rotation floor and compositional contrast, same seeds.
+"""How well slots are found, as one table of what `results/` holds, and how fast the contrast is.
 
-Run `python benchmarks/slots.py --workers 16 --out benchmarks/results/slots.json`. Each fit of one row, seed
-and method is a job of its own, the longest first; results are appended to `slots.jsonl` beside the file as
-they come in, and a second run does what is missing. `--rows K3-50 K5*` chooses rows, `--table FILE` prints
-the table of stored results and fits nothing.
+    unmix reproduce mechanistic.overlap mechanistic.ablation --budget laptop --first-seed 3000 --out results
+    python benchmarks/slots.py
 
-"search" has the defaults of `SlotAutoencoder`. "contrast 0.01" and "contrast 1" are the same autoencoder with
-the published penalty from the first step on, in the two weights of its authors, and as many steps, or
-`--longer` times as many; the reconstruction is a sum over variables here, and codes have unit variance.
-Seeds start at 1000; everything was chosen on others, below 200.
-`--speed` times the vectorised contrast against a loop over pairs of slots, three times.
+The first line fits (seeds below 2000 chose the defaults), the second prints. `--speed` times the vectorised
+contrast against a loop over pairs of slots, three times.
 """
 
 import argparse
 import json
-import multiprocessing
 import os
 import time
 from itertools import combinations
@@ -22,132 +16,73 @@ from pathlib import Path
 
 import numpy as np
 
-FIRST_SEED = 1000
-OVERLAPS = (0, 25, 50, 60, 70, 80, 90)
-MAIN = ("search", "contrast 0.01", "contrast 1")
-METHODS = (*MAIN, "contrast 0.1", "search, contrast", "no search")
-NEEDED = {f"K{k}-{o}": {"n_slots": k, "overlap": o / 100} for k in (2, 3, 5) for o in OVERLAPS}
-OTHERS = {
-    "K3-50 cyclic": {"n_slots": 3, "overlap": 0.5, "profile": "cyclic"},
-    "K3-50 additive": {"n_slots": 3, "overlap": 0.5, "mixing": "additive"},
-    "K3-50 interacting": {"n_slots": 3, "overlap": 0.5, "mixing": "interacting"},
-    "K3-50 dependent": {"n_slots": 3, "overlap": 0.5, "latents": "dependent"},
-    "K3-50 reweighted": {"n_slots": 3, "overlap": 0.5, "latents": "reweighted"},
-    "K3-50 nested": {"n_slots": 3, "overlap": 0.5, "profile": "nested"},
-}
-ROWS = NEEDED | OTHERS
+from unmix.experiments import RAW, ROTATION, Store
+
+RESULTS = Path(__file__).parent.parent / "results"
+SEARCH = "unmix default, search and counting"
+CONTRASTS = ("contrast, weight 0.01", "contrast, weight 1")
+BESIDE = (RAW, ROTATION, "true latents")
+METHODS = (SEARCH, *CONTRASTS, *BESIDE)
+World = tuple[int, float]  # slots, and the share of rows that each has in common with the next
+Scores = dict[World, dict[str, list[float]]]
 
 
-def settings(method: str) -> dict:
-    """Return what a method changes of the defaults."""
-    from unmix.penalties import compositional_contrast
-
-    if method.startswith("contrast"):
-        weight = float(method.split()[1])
-        return {"search": False, "penalty": compositional_contrast, "weight": weight}
-    return {
-        "search": {},
-        "search, contrast": {"penalty": compositional_contrast},
-        "no search": {"search": False},
-    }[method]
+def scores(folder: Path = RESULTS, table: str = "mechanistic.overlap") -> Scores:
+    """Return SIS of each seed, by world and method, as far as stored; the newest where there are several."""
+    found: dict[World, dict[str, dict[int, float]]] = {}
+    for record in sorted(Store(folder).records(), key=lambda record: record.get("finished", "")):
+        if (record["experiment"], record["budget"], record["error"]) == (table, "laptop", None):
+            world, method = record["settings"]["world"], record["settings"]["method"]
+            of = found.setdefault((world["n_slots"], world["overlap"]), {})
+            of.setdefault(method, {})[record["seed"]] = record["values"]["SIS"]
+    return {world: {m: list(of[m].values()) for m in of} for world, of in sorted(found.items())}
 
 
-def measure(job: tuple[str, int, str, int, int]) -> dict:
-    """Fit one row with one seed by one method."""
-    import torch
-
-    torch.set_num_threads(1)
-    from unmix import SlotAutoencoder
-    from unmix.data import slots
-    from unmix.metrics import slot_identifiability
-
-    row, seed, method, n_samples, max_iter = job
-    data = slots(n_samples, random_state=seed, **ROWS[row])
-    n_slots, n_latents = len(data.partition), data.structure.n_latents
-    wall, processor = time.perf_counter(), time.process_time()
-    model = SlotAutoencoder(
-        n_latents, slots=n_slots, max_iter=max_iter, device="cpu", random_state=seed, **settings(method)
-    ).fit(data.x)
-    result = {
-        "row": row,
-        "seed": seed,
-        "method": method,
-        "n_samples": n_samples,
-        "max_iter": max_iter,
-        "sis": slot_identifiability(data.z, model.transform(data.x), n_slots=n_slots),
-        "explained": model.score(data.x),
-        "seconds": time.perf_counter() - wall,
-        "processor": time.process_time() - processor,
-    }
-    return result | (beside(data, seed) if method == "search" else {})
-
-
-def beside(data, seed: int) -> dict:
-    """Return what every score of these data is to be read with, and the margin of Type S in rows."""
-    from unmix.metrics import slot_identifiability
-    from unmix.theory import sparsity_gap
-
-    n_slots, n = len(data.partition), data.structure.n_latents
-    others = {"ceiling": data.z, "raw": _principal(data.x, n), "floor": data.z @ _turn(n, seed)}
-    # exact Jacobians: an entry is zero only where it is
-    gap = sparsity_gap(data.mixing.jacobian(data.z[:5]), data.partition, generic=True, tolerance=1e-12)
-    return {name: slot_identifiability(data.z, codes, n_slots=n_slots) for name, codes in others.items()} | {
-        "type_s": bool(gap),
-        "margin": gap.lower,
-    }
-
-
-def _principal(x: np.ndarray, n: int) -> np.ndarray:
-    """Raw x, as far as slots of the right size can be made of it: leading principal components in turn."""
-    centred = (x - x.mean(0)) / x.std(0)
-    return centred @ np.linalg.svd(centred, full_matrices=False)[2][:n].T
-
-
-def _turn(n: int, seed: int) -> np.ndarray:
-    return np.linalg.qr(np.random.default_rng(seed).normal(size=(n, n)))[0]
-
-
-def table(results: list[dict]) -> str:
-    """Return a Markdown table, one line per row of the benchmark."""
-    methods = [m for m in METHODS if any(r["method"] == m for r in results)]
+def table(found: Scores) -> str:
+    """Return a Markdown table, one line per number of slots and overlap."""
     lines = [
-        f"| data | Type S | {' | '.join(methods)} | raw x | rotation floor | ceiling | seeds | goal |",
-        "|---" * (len(methods) + 7) + "|",
+        "| slots, overlap | Type S | search | contrast 0.01 | contrast 1 | raw x | rotation floor | ceiling "
+        "| seeds | goal |",
+        "|---" * 10 + "|",
     ]
-    for row in ROWS:
-        found = [r for r in results if r["row"] == row]
-        known = [r for r in found if "ceiling" in r]
-        if known:
-            scores = [_scores(found, m) for m in methods]
-            others = [f"{np.mean([r[name] for r in known]):.2f}" for name in ("raw", "floor", "ceiling")]
-            line = [row, _margin(known), *scores, *others, str(len(known)), goal(row, found)]
-            lines.append(f"| {' | '.join(line)} |")
+    for (n_slots, overlap), of in found.items():
+        fitted = [_fitted(of.get(method, [])) for method in METHODS[:3]]
+        beside = [f"{np.mean(of[method]):.2f}" if method in of else "" for method in BESIDE]
+        cells = [f"{n_slots}, {overlap:.0%}", certified(n_slots, overlap), *fitted, *beside]
+        lines.append(f"| {' | '.join(cells)} | {len(of.get(SEARCH, []))} | {goal((n_slots, overlap), of)} |")
     return "\n".join(lines)
 
 
-def _scores(found: list[dict], method: str) -> str:
-    sis = [r["sis"] for r in found if r["method"] == method]
+def _fitted(sis: list[float]) -> str:
     return f"{np.mean(sis):.3f} (worst {min(sis):.3f})" if sis else ""
 
 
-def _margin(known: list[dict]) -> str:
-    rows = min(r["margin"] for r in known)
-    return f"by {rows} row{'s' * (rows != 1)}" if all(r["type_s"] for r in known) else "not certified"
+def certified(n_slots: int, overlap: float) -> str:
+    """Say by how many rows Type S holds; exact Jacobians, so that an entry is zero only where it is."""
+    gap = _gap(n_slots, overlap)
+    return f"by {gap.lower} row{'s' * (gap.lower != 1)}" if gap else "not certified"
 
 
-def goal(row: str, found: list[dict]) -> str:
+def _gap(n_slots: int, overlap: float):
+    from unmix.data import slots
+    from unmix.theory import sparsity_gap
+
+    data = slots(100, n_slots=n_slots, overlap=overlap, random_state=0)
+    return sparsity_gap(data.mixing.jacobian(data.z[:5]), data.partition, generic=True, tolerance=1e-12)
+
+
+def goal(world: World, of: dict[str, list[float]]) -> str:
     """Say whether the mean of the search is where it should be; from 60% on, 0.15 above either contrast."""
-    if row not in NEEDED:
-        return ""
-    mean = {m: float(np.mean([r["sis"] for r in found if r["method"] == m] or [np.nan])) for m in MAIN}
-    overlap = 100 * NEEDED[row]["overlap"]
-    if overlap <= 50:
-        least = 0.95 if overlap <= 25 else 0.9
-    elif all(r["type_s"] for r in found if "type_s" in r):
-        least = max(mean["contrast 0.01"], mean["contrast 1"]) + 0.15
+    if not all(of.get(method) for method in METHODS[:3]):
+        return "not all measured"
+    search, *contrasts = (float(np.mean(of[method])) for method in METHODS[:3])
+    if world[1] <= 0.5:
+        least = 0.95 if world[1] <= 0.25 else 0.9
+    elif _gap(*world):
+        least = max(contrasts) + 0.15
     else:
         return "none"
-    return f"{least:.2f}, {'met' if mean['search'] >= least else 'missed'}"
+    return f"{least:.2f}, {'met' if search >= least else 'missed'}"
 
 
 def speed(n_slots: int = 10, repeats: int = 30) -> dict:
@@ -193,65 +128,18 @@ def speed(n_slots: int = 10, repeats: int = 30) -> dict:
     return found
 
 
-def ordered(
-    rows: list[str], seeds: range, methods: list[str], n_samples: int, max_iter: int, longer: int
-) -> list[tuple]:
-    """Return the jobs: rows of the goals first, and among them those with the most slots and variables."""
-
-    def late(job: tuple) -> tuple:
-        row = ROWS[job[0]]
-        return (job[0] not in NEEDED, -job[4], -row["n_slots"], row["overlap"], job[1])
-
-    epochs = {m: max_iter * longer if m.startswith("contrast") else max_iter for m in methods}
-    return sorted(((r, s, m, n_samples, epochs[m]) for r in rows for s in seeds for m in methods), key=late)
-
-
-def run(jobs: list[tuple], workers: int, out: Path) -> list[dict]:
-    """Do what is not yet in the lines beside `out`, and write all of them there."""
-    lines = out.with_suffix(".jsonl")
-    done = [json.loads(line) for line in lines.read_text().splitlines()] if lines.exists() else []
-    names = ("row", "seed", "method", "n_samples", "max_iter")
-    known = {tuple(r[name] for name in names) for r in done}
-    left = [job for job in jobs if job not in known]
-    with multiprocessing.get_context("spawn").Pool(workers) as pool, lines.open("a") as kept:
-        for result in pool.imap_unordered(measure, left):
-            done.append(result)
-            kept.write(json.dumps(result) + "\n")
-            kept.flush()
-            print(f"{len(done)}/{len(jobs)}", json.dumps(result), flush=True)
-    order = list(ROWS)
-    done.sort(key=lambda r: (order.index(r["row"]), r["seed"], METHODS.index(r["method"])))
-    out.write_text(json.dumps(done, indent=1) + "\n")
-    return done
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rows", nargs="*", default=list(ROWS), help="`K3*` stands for all that begin so")
-    parser.add_argument("--methods", nargs="*", default=list(MAIN), choices=METHODS)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--first-seed", type=int, default=FIRST_SEED)
-    parser.add_argument("--n-samples", type=int, default=10_000)
-    parser.add_argument("--max-iter", type=int, default=30)
-    parser.add_argument("--longer", type=int, default=1, help="epochs of contrast for each of the search")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--speed", action="store_true", help="time the contrast, and fit nothing")
-    parser.add_argument("--table", type=Path, help="print the table of these results, and fit nothing")
-    parser.add_argument("--out", type=Path, default=Path("slots.json"))
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--speed", action="store_true", help="time the contrast instead")
+    parser.add_argument("--out", type=Path, default=Path("slots_speed.json"), help="where the times go")
     args = parser.parse_args()
-    os.environ["OMP_NUM_THREADS"] = "1"
-    if args.table:
-        print(table(json.loads(args.table.read_text())))
-        return
     if args.speed:
-        found = [speed() | {"load": os.getloadavg()[0], "cores": os.cpu_count()} for _ in range(3)]
-        args.out.write_text(json.dumps(found, indent=1) + "\n")
-        print(json.dumps(found, indent=1))
-        return
-    rows = [r for r in ROWS if any(r == a or (a.endswith("*") and r.startswith(a[:-1])) for a in args.rows)]
-    seeds = range(args.first_seed, args.first_seed + args.seeds)
-    jobs = ordered(rows, seeds, args.methods, args.n_samples, args.max_iter, args.longer)
-    print(table(run(jobs, args.workers, args.out)))
+        times = [speed() | {"load": os.getloadavg()[0], "cores": os.cpu_count()} for _ in range(3)]
+        args.out.write_text(json.dumps(times, indent=1) + "\n")
+        print(json.dumps(times, indent=1))
+    else:
+        print(table(scores(args.results)))
 
 
 if __name__ == "__main__":
