@@ -312,6 +312,14 @@ def test_a_fitted_model_says_which_latents_are_guaranteed(small):
         assert model.guaranteed_.tolist() == guaranteed and model.n_domains_ == 3
 
 
+def test_a_fitted_model_says_which_latents_change_alike(small):
+    model = quick().fit(small.x, small.u)
+    model.domain_scales_ = np.array([[1.0, 2.0, 1.0], [0.5, 1.0, 1.0], [2.0, 4.0, 1.0]])  # the first two do
+    alone = np.log([1.0, 0.5, 2.0]).std()
+    expected = [[0, 0, alone], [0, 0, alone], [alone, alone, 0]]
+    np.testing.assert_allclose(model.separation_, expected, atol=1e-12)
+
+
 @pytest.mark.parametrize(("limits", "passes"), [((7, 1000), 7), ((100, 6), 3), ((100, 7), 4), ((5, 1), 1)])
 def test_training_ends_with_the_passes_or_the_updates(limits, passes, small):
     max_iter, max_steps = limits

@@ -88,6 +88,8 @@ class CGVAE(DomainEstimator):
         the domains at hand guarantee, and how many domains more the others need.
     domain_means_, domain_scales_ : arrays of shape (n_domains_, n_components)
         Of the code in each domain.
+    separation_ : array of shape (n_components, n_components)
+        How differently any two latents change; near 0, changes can't tell the two apart.
     encoder_, decoder_, structure_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
         As for `Autoencoder`; `structure_` is the learnt mixing graph, and the best start is listed in
         `restarts_` with what it and its copies came to.

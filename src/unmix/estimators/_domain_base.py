@@ -119,6 +119,16 @@ class DomainEstimator(LatentEstimator):
         """
         return self.structure_.support.any(0) & (self.needed_domains_ <= self.n_domains_)
 
+    @property
+    def separation_(self) -> np.ndarray:
+        """How differently any two latents change, shape (n_components, n_components); 0 on the diagonal.
+
+        The standard deviation over domains of log(s_i / s_j), with s the `domain_scales_`. Where it is near
+        0, two latents could be rotated into each other and stay uncorrelated in every domain: only a mixing
+        that is sparse and bends tells them apart.
+        """
+        return np.log(self.domain_scales_[:, :, None] / self.domain_scales_[:, None, :]).std(0)
+
     def _codes(self, values: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return codes, with the domains where they are known and the encoder sees them."""
         x, encoder, n = self._standardised(values), self.encoder_, self.n_components

@@ -35,7 +35,7 @@ class IVAE(DomainEstimator):
 
     Attributes
     ----------
-    domains_, n_domains_, domain_means_, domain_scales_
+    domains_, n_domains_, domain_means_, domain_scales_, separation_
         As for `CGVAE`.
     encoder_, decoder_, structure_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
         As for `Autoencoder`. `transform(X, domains=...)` returns posterior means given the domain.
