@@ -48,6 +48,9 @@ ROWS = {
     "A-4x4 U=2 variances": {"graph": "A", "n_domains": 2, "profile": "square", "changes": "variances"},
     "A-4x4 U=2 laplace": {"graph": "A", "n_domains": 2, "profile": "square", "latents": "laplace"},
     "A-4x4 U=2 dominant": {"graph": "A", "n_domains": 2, "profile": "dominant"},
+    "A-4x4 U=2 any changes": {"graph": "A", "n_domains": 2, "profile": "square", "separated": False},
+    "A-4x8 U=2 any changes": {"graph": "A", "n_domains": 2, "separated": False},
+    "B-4x4 U=2 any changes": {"graph": "B", "n_domains": 2, "profile": "square", "separated": False},
 }
 CLAIMED = list(ROWS)[:10]
 METHODS = {"cgvae": 6.0, "ivae": 2.0, "not_sparse": 2.0, "reference": 0.1}  # and what they cost, roughly

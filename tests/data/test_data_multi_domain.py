@@ -75,6 +75,15 @@ def test_drawn_sources_change_differently_enough(seed):
     assert DomainSources.draw(2, 4, changes="means", law="normal", rng=rng).separation() == 0
 
 
+def test_the_first_draw_is_taken_where_asked_and_for_data_as_published():
+    def separation(**settings):
+        return multi_domain(50, random_state=1, **settings).world.sources.separation()
+
+    assert separation() > separation(separated=False)
+    assert separation(profile="dominant") == separation(profile="dominant", separated=False)
+    assert separation(profile="dominant", separated=True) > separation(profile="dominant")
+
+
 @pytest.mark.parametrize(("latents", "kurtosis"), [("normal", 3.0), ("laplace", 6.0), ("logistic", 4.2)])
 def test_within_a_domain_sources_have_the_law_they_are_called_by(latents, kurtosis):
     data = multi_domain(40_000, 3, n_domains=2, latents=latents, random_state=0)

@@ -60,11 +60,12 @@ class DomainSources:
         rng: np.random.Generator,
         largest_mean: float = 2.0,
         scales: tuple[float, float] = (0.3, 1.5),
+        separated: bool = True,
     ) -> "DomainSources":
         """Draw means and scales uniformly; those that `changes` leaves out are the same everywhere.
 
-        Of several draws the one is kept whose sources change most differently, see `separation`: changes are
-        sufficient with a margin, as far as they are at all.
+        If `separated`, of many draws the one is kept whose sources change most differently, see `separation`:
+        changes are sufficient with a margin, as far as they are at all.
         """
 
         def drawn() -> "DomainSources":
@@ -78,7 +79,9 @@ class DomainSources:
             size = np.sqrt((centred**2 + s**2).mean(0))
             return cls(centred / size, s / size, law)
 
-        return max((drawn() for _ in range(_DRAWS)), key=lambda sources: sources.separation())
+        return max(
+            (drawn() for _ in range(_DRAWS if separated else 1)), key=lambda sources: sources.separation()
+        )
 
     def separation(self) -> float:
         """Return how differently the two most similar sources change, 0 where variances do not.

@@ -66,6 +66,7 @@ def multi_domain(
     profile: str = "tall",
     changes: str = "both",
     latents: str = "normal",
+    separated: bool | None = None,
     mixing: str = "leaky",
     nonlinearity: float = 0.5,
     noise: float = 0.0,
@@ -77,8 +78,8 @@ def multi_domain(
     domains (mean 0, variance 1), and `world.sources.within(z, u)` what is left of them inside domains. Scores
     over all domains are inflated by means that differ: give metrics `within=u` as well.
 
-    Two latents whose variances change in the same proportion everywhere can't be told apart by changes. So of
-    many draws of the sources the one is kept that is farthest from that (`world.sources.separation()`).
+    Two latents whose variances change in the same proportion everywhere can't be told apart by changes: see
+    `separated`, and `world.sources.separation()`.
 
     Parameters
     ----------
@@ -100,6 +101,10 @@ def multi_domain(
         What differs between domains.
     latents : {"normal", "laplace", "logistic"}
         Law within a domain.
+    separated : bool, optional
+        Whether to keep, of many draws of the sources, the one in which the two that change most alike differ
+        most; otherwise the first draw is taken. By default yes, but for the dominant profile, which is drawn
+        as published.
     mixing, nonlinearity, noise, random_state
         As for `sparse_mixing`; the dominant profile bends by tanh unless `mixing` is "linear".
 
@@ -126,7 +131,13 @@ def multi_domain(
     x = n_observed or (2 * n_latents if profile == "tall" else n_latents)
     along = structure or domain_graph(graph, x, n_latents)
     sources = DomainSources.draw(
-        n_domains, along.n_latents, changes=changes, law=latents, rng=rng, **_RANGES.get(profile, {})
+        n_domains,
+        along.n_latents,
+        changes=changes,
+        law=latents,
+        rng=rng,
+        separated=profile != "dominant" if separated is None else separated,
+        **_RANGES.get(profile, {}),
     )
     world = DomainWorld(sources, None, noise, _describe(along, n_domains, changes, latents))
     if profile == "dominant":
