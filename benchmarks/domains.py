@@ -149,7 +149,8 @@ def _row(row: str, of: dict[str, dict[int, dict]]) -> dict:
         "row": row,
         **scores,
         "floor": [r["floor"] for r in reference.values()],
-        "as_promised": float(np.mean([found | ~promised for found, promised in judged])),
+        "promised": int(sum(promised.sum() for _, promised in judged)),
+        "kept": int(sum((found & promised).sum() for found, promised in judged)),
         "as_predicted": float(np.mean([found == promised for found, promised in judged])),
         "shd": [r["shd"] for r in ours.values()],
         "seconds": float(np.median([r["seconds"] for r in ours.values()])),
@@ -175,7 +176,7 @@ def _line(found: dict) -> str:
     exact = sum(shd == 0 for shd in found["shd"])
     return (
         f"| {found['row']} | {np.mean(within):.3f} ± {spread:.3f} | {min(within):.3f} | {means} "
-        f"| {found['as_promised']:.0%} | {found['as_predicted']:.0%} | {exact}/{len(within)} "
+        f"| {found['kept']}/{found['promised']} | {found['as_predicted']:.0%} | {exact}/{len(within)} "
         f"| {found['seconds']:.0f} |"
     )
 
