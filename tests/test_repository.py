@@ -147,6 +147,7 @@ def test_pre_commit_runs_the_checks_of_the_makefile_without_network():
 @pytest.mark.parametrize(
     ("name", "table", "stored", "page"),
     [
+        ("domains", "table", "domains", "domains.md"),
         ("recovery", "table", "recovery", "results.md"),
         ("sparse_basis", "table", "sparse_basis", "sparse-basis.md"),
         ("sparse_basis", "lagrangian_table", "sparse_basis_lagrangian", "sparse-basis.md"),
