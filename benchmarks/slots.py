@@ -46,15 +46,17 @@ def table(found: Scores) -> str:
         "|---" * 10 + "|",
     ]
     for (n_slots, overlap), of in found.items():
-        fitted = [_fitted(of.get(method, [])) for method in METHODS[:3]]
+        n = len(of.get(SEARCH, []))
+        fitted = [_fitted(of.get(method, []), n) for method in METHODS[:3]]
         beside = [f"{np.mean(of[method]):.2f}" if method in of else "" for method in BESIDE]
         cells = [f"{n_slots}, {overlap:.0%}", certified(n_slots, overlap), *fitted, *beside]
-        lines.append(f"| {' | '.join(cells)} | {len(of.get(SEARCH, []))} | {goal((n_slots, overlap), of)} |")
+        lines.append(f"| {' | '.join(cells)} | {n} | {goal((n_slots, overlap), of)} |")
     return "\n".join(lines)
 
 
-def _fitted(sis: list[float]) -> str:
-    return f"{np.mean(sis):.3f} (worst {min(sis):.3f})" if sis else ""
+def _fitted(sis: list[float], n: int) -> str:
+    seeds = "" if len(sis) == n else f", {len(sis)} seeds"
+    return f"{np.mean(sis):.3f} (worst {min(sis):.3f}{seeds})" if sis else ""
 
 
 def certified(n_slots: int, overlap: float) -> str:
