@@ -35,7 +35,10 @@ def scores(folder: Path = RESULTS, table: str = "mechanistic.overlap") -> Scores
             world, method = record["settings"]["world"], record["settings"]["method"]
             of = found.setdefault((world["n_slots"], world["overlap"]), {})
             of.setdefault(method, {})[record["seed"]] = record["values"]["SIS"]
-    return {world: {m: list(of[m].values()) for m in of} for world, of in sorted(found.items())}
+    return {
+        world: {method: [sis for _, sis in sorted(by_seed.items())] for method, by_seed in of.items()}
+        for world, of in sorted(found.items())
+    }
 
 
 def table(found: Scores) -> str:
