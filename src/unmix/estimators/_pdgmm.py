@@ -19,6 +19,7 @@ from ._annealing import shrinking
 from ._base import Factory, LatentEstimator, build
 from ._components import Components, components_of, genericity_gap
 from ._likelihood import MixtureObjective, SpikesAndSlabs
+from ._likely_basis import likely_basis
 from ._objective import Objective, in_chunks
 from ._restarts import Schedule, Trained, train_restarts
 from ._rough_basis import SEARCHED, among_resting, rough_basis
@@ -26,11 +27,12 @@ from ._sparsest_rows import share_off, sparsest_rows
 from ._spikes import Spikes, contrast, fit_spikes
 
 WIDTHS = (0.5, 0.05)  # of the spikes, in standard deviations of a code: where training starts and ends
-# widths of the search, and how many variables rest in the searches after it
+# widths of a search for sparse rows, and how many variables rest in the searches after it; without widths the
+# likeliest rows, which find spikes far from the mean
 STARTS: tuple[tuple[tuple[float, ...], tuple[int, ...]], ...] = (
     ((2.0, 1.0, 0.7), ()),
+    ((), ()),
     ((1.0, 0.5, 0.3), (2, 3)),
-    ((1.5, 0.7, 0.5), ()),
     ((1.0, 0.5, 0.3), (2, 3, 5)),
 )
 SOLVERS = ("descent", "ransac", "subspaces")
@@ -55,8 +57,8 @@ class PDGMM(LatentEstimator):
 
     the likelihood of y with p a law of spikes and correlated slabs, a mixture of 2^n degenerate Gaussians in
     the limit of thin spikes. Spikes become thinner as training goes on. Restarts begin at sparse affine bases
-    of y, some of them searched where a few latents rest, and are compared by the objective; ground truth
-    takes no part.
+    of y, some of them searched where a few latents rest, or at the affine basis that is likeliest under p, and
+    are compared by the objective; ground truth takes no part.
 
     The second stage finds the affine coordinates in which the code is sparsest (Theorem 3.9), as
     `SparseBasis` does.
@@ -288,7 +290,10 @@ def _start(
 ) -> None:
     """Start at a sparse affine basis of the observations, and the prior at what its code looks like."""
     settings: dict[str, Any] = {"n_starts": _STARTS * white.shape[1], "widths": widths}
-    basis = rough_basis(white[:SEARCHED], generator, **settings)
+    if widths:
+        basis = rough_basis(white[:SEARCHED], generator, **settings)
+    else:
+        basis = likely_basis(white[:SEARCHED], generator)
     for most in resting:
         basis = among_resting(white, basis, generator, most=most, **settings)
     start_at(member.encoder, member.decoder, affine(*basis))

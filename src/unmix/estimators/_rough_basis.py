@@ -91,7 +91,8 @@ def among_resting(
 
 
 def _clearest(codes: Float[Tensor, "n z"], most: int) -> tuple[list[int], Bool[Tensor, " n"]]:
-    """Choose up to `most` variables, the clearest first, that rest together in enough samples, and those."""
+    """Choose up to `most` variables, not all, the clearest first, that rest together in enough samples."""
+    most = min(most, codes.shape[1] - 1)
     chosen: list[int] = []
     resting = torch.ones_like(codes[:, 0], dtype=torch.bool)
     for index in contrast(codes[:SEARCHED]).argsort(descending=True).tolist():
