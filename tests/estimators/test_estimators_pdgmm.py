@@ -17,6 +17,7 @@ from unmix.estimators._affine import Affine, affine, whitening
 from unmix.estimators._annealing import Annealed
 from unmix.estimators._components import Components, components_of, genericity_gap
 from unmix.estimators._likelihood import MixtureObjective, SpikesAndSlabs
+from unmix.estimators._likely_basis import likely_basis
 from unmix.estimators._rough_basis import among_resting, rough_basis
 from unmix.metrics import mcc
 from unmix.nn import residual_mlp
@@ -166,6 +167,40 @@ def test_what_all_samples_hide_shows_where_a_clear_variable_rests(seed):
     torch.testing.assert_close(found[0].norm(dim=1), torch.ones(3, dtype=y.dtype))
     few = among_resting(y[:4000], turned, generator, **settings)
     assert few is turned  # the samples in which it rests are too few to search among
+
+
+def test_one_latent_at_least_goes_on_where_the_others_rest():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(40_000, 2)) * (rng.random((40_000, 2)) < 0.4)  # both rest in thousands of samples
+    y = whitening(torch.from_numpy(z), most=2)[0](torch.from_numpy(z))
+    search = {"n_starts": 20, "widths": (1.0, 0.5)}
+    basis = rough_basis(y[:6000], torch.Generator().manual_seed(0), **search)
+    rows, offsets = among_resting(y, basis, torch.Generator().manual_seed(0), most=5, **search)
+    assert rows.shape == (2, 2) and offsets.shape == (2,)
+    assert mcc(z, (y @ rows.T).numpy()) > 0.99
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_likely_basis_finds_spikes_far_from_the_mean_behind_any_affine_map(seed):
+    rng = np.random.default_rng(seed)
+    z = np.where(rng.random((3000, 4)) < 0.5, rng.normal(size=(3000, 4)), rng.choice([-3.0, 2.0], size=4))
+    x = torch.from_numpy(z @ rng.normal(size=(4, 4)) + rng.normal(size=4))
+    y = whitening(x, most=4)[0](x)
+    rows, offsets = likely_basis(y, torch.Generator().manual_seed(seed), n_starts=6)
+    torch.testing.assert_close(rows.norm(dim=1), torch.ones(4, dtype=y.dtype))
+    codes = y @ rows.T + offsets
+    assert mcc(z, codes.numpy()) > 0.98
+    resting = (codes.abs() < 0.3).double().mean(0)  # offsets put the spikes at zero
+    assert bool((resting > 0.45).all())
+
+
+def test_inactive_values_three_deviations_from_the_mean_are_found():
+    data = degenerate_mixture(4000, n_latents=4, n_layers=3, delta=3.0, random_state=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = quick(4, n_restarts=2, max_iter=10).fit(data.x)
+    assert mcc(data.z, model.transform(data.x)) > 0.97 > mcc(data.z, data.x)
+    assert min(model.restarts_) == model.restarts_[1]  # that of the likeliest basis
 
 
 def test_components_are_those_of_the_groups():

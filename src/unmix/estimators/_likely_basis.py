@@ -1,5 +1,7 @@
 """The affine basis in which a code is most likely a mixture of degenerate Gaussians."""
 
+from typing import cast
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -20,12 +22,17 @@ class AffineMixture(Objective):
         super().__init__(nn.Linear(len(rows), len(rows)), nn.Identity(), len(rows))
         self.prior = SpikesAndSlabs(len(rows))
         with torch.no_grad():
-            self.encoder.weight.copy_(rows)
-            self.encoder.bias.zero_()
+            self.linear.weight.copy_(rows)
+            self.linear.bias.zero_()
+
+    @property
+    def linear(self) -> nn.Linear:
+        """The affine map."""
+        return cast(nn.Linear, self.encoder)
 
     def forward(self, x: Float[Tensor, "n z"], width: Float[Tensor, ""]) -> dict[str, Tensor]:
         """Return the only term."""
-        log_density = self.prior(self.encoder(x), width).mean() + torch.linalg.slogdet(self.encoder.weight)[1]
+        log_density = self.prior(self.linear(x), width).mean() + torch.linalg.slogdet(self.linear.weight)[1]
         return {"likelihood": -log_density}
 
 
@@ -34,9 +41,9 @@ def likely_basis(
 ) -> tuple[Float[Tensor, "z z"], Float[Tensor, " z"]]:
     """Return unit rows and offsets of the likeliest of several affine bases of a white code.
 
-    Rows that are searched one by one for their spikes find none where a mixing bends hyperplanes that are far
-    from the mean, and some of them twice. The likelihood judges all rows at once, its volume keeps them apart,
-    and slabs tell as much as spikes; from random rotations most starts end in the same place.
+    A search row by row for spikes fails where a mixing bends hyperplanes that are far from the mean: rows
+    that mean nothing have sharper spikes than the true ones. The likelihood judges all rows at once; its
+    volume keeps them apart, and slabs tell as much as spikes. Starts are random rotations.
 
     Examples
     --------
@@ -56,7 +63,7 @@ def likely_basis(
     epochs = -(-_STEPS * _BATCH // len(y))
     schedule = Schedule(epochs, min(_BATCH, len(y)), _RATE, seed, None, False)
     anneal = shrinking(*_WIDTHS, schedule.steps(len(y)))
-    best = train_restarts(members, {}, y.float(), schedule, anneal=anneal).objective
-    rows, offsets = best.encoder.weight.to(y), (best.encoder.bias - best.prior.centre).to(y)
+    best = cast(AffineMixture, train_restarts(members, {}, y.float(), schedule, anneal=anneal).objective)
+    rows, offsets = best.linear.weight.to(y), (best.linear.bias - best.prior.centre).to(y)
     scale = rows.norm(dim=1)
     return rows / scale[:, None], offsets / scale

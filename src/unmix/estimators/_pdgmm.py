@@ -57,8 +57,8 @@ class PDGMM(LatentEstimator):
 
     the likelihood of y with p a law of spikes and correlated slabs, a mixture of 2^n degenerate Gaussians in
     the limit of thin spikes. Spikes become thinner as training goes on. Restarts begin at sparse affine bases
-    of y, some of them searched where a few latents rest, or at the affine basis that is likeliest under p, and
-    are compared by the objective; ground truth takes no part.
+    of y, some of them searched where a few latents rest, or at the affine basis that is likeliest under p,
+    and are compared by the objective; ground truth takes no part.
 
     The second stage finds the affine coordinates in which the code is sparsest (Theorem 3.9), as
     `SparseBasis` does.
