@@ -38,7 +38,7 @@ SAMPLES = {"smoke": 400, "laptop": 6144, "full": 50_000}
 FRESH = {"smoke": 400, "laptop": 5000, "full": 5000}
 PDGMM_SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"max_iter": 2, "n_restarts": 1},
-    "laptop": {"max_iter": 40, "n_restarts": 1},
+    "laptop": {"max_iter": 20, "n_restarts": 2},
     "full": {},
 }
 VADE_SIZES: dict[str, dict[str, Any]] = {
