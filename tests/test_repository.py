@@ -148,6 +148,8 @@ def test_pre_commit_runs_the_checks_of_the_makefile_without_network():
     ("name", "table", "stored", "page"),
     [
         ("domains", "table", "domains", "domains.md"),
+        ("pdgmm", "table", "pdgmm", "pdgmm.md"),
+        ("pdgmm", "graph_table", "pdgmm_graphs", "pdgmm.md"),
         ("recovery", "table", "recovery", "results.md"),
         ("sparse_basis", "table", "sparse_basis", "sparse-basis.md"),
         ("sparse_basis", "lagrangian_table", "sparse_basis_lagrangian", "sparse-basis.md"),

@@ -214,3 +214,10 @@ def test_results_know_the_content_of_a_folder_and_not_its_place(tmp_path):
     assert one.key == two.key != none.key
     assert str(tmp_path) not in json.dumps(one.identity)
     assert tasks_of(TABLES["ddl.table4"], seeds=1, data=tmp_path)[0].data is None, "tables that take none"
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name.startswith("pdgmm.")])
+def test_mixtures_stand_beside_a_sparse_basis_without_a_first_stage_in_every_column(name):
+    cells = TABLES[name].CELLS
+    alone = {cell.column for cell in cells if cell.row == "second stage alone, on raw x"}
+    assert alone >= {cell.column for cell in cells if cell.row == "raw x"} != set()

@@ -55,11 +55,11 @@ def settings(method: str, world: Any, **more: Any) -> dict[str, Any]:
 
 
 def references(columns: Iterable[tuple[str, Any]], *values: str, **cell: Any) -> tuple[Cell, ...]:
-    """Return the cells of the rows that learned nothing, for each of these values."""
+    """Return the cells of the rows without a first stage, for each of these values."""
     return tuple(
         Cell(row, column, value=value, settings=settings(row, world), **cell)
         for column, world in columns
-        for row in (RAW, ROTATION)
+        for row in (SECOND, RAW, ROTATION)
         for value in values
     )
 

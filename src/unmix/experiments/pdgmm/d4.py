@@ -23,7 +23,6 @@ def _cells(n: int) -> Iterator[Cell]:
     timed: dict[str, Any] = {"value": "seconds", "better": "lower"}
     paper: dict[str, Any] = {"paper": thousands * seconds, "precision": 0.05 * thousands, "source": SOURCE}
     yield Cell(SECOND, column, settings=settings(SECOND, world), **timed, **paper)
-    yield Cell(SECOND, column, settings=settings(SECOND, world))
     yield Cell(BOTH, column, settings=settings(BOTH, world), **timed)
     yield Cell(BOTH, column, settings=settings(BOTH, world))
 

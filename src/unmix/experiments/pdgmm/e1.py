@@ -10,7 +10,7 @@ are no better unmixing.
 """
 
 from .._cell import Cell
-from ._common import BOTH, SECOND, SETTINGS, own, references, run, settings
+from ._common import BOTH, SETTINGS, own, references, run, settings
 
 __all__ = ["CELLS", "run", "with_method"]
 
@@ -45,7 +45,6 @@ CELLS = (
         Cell(BOTH, column, paper=mean, spread=spread, source=SOURCE, settings=settings(BOTH, world))
         for column, (world, (mean, spread)) in WORLDS.items()
     ),
-    *(Cell(SECOND, column, settings=settings(SECOND, world)) for column, (world, _) in WORLDS.items()),
     *references(((column, world) for column, (world, _) in WORLDS.items()), "mcc"),
 )
 

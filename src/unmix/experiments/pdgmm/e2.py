@@ -6,7 +6,7 @@ known to us.
 """
 
 from .._cell import Cell
-from ._common import BOTH, SECOND, own, references, run, settings
+from ._common import BOTH, own, references, run, settings
 
 __all__ = ["CELLS", "run", "with_method"]
 
@@ -20,7 +20,6 @@ CELLS = (
         for n, papers in PAPER.items()
         for value, paper in zip(("r2", "mcc"), papers, strict=True)
     ),
-    *(Cell(SECOND, f"n = {n}", settings=settings(SECOND, world)) for n, world in WORLDS.items()),
     *references(((f"n = {n}", world) for n, world in WORLDS.items()), "r2", "mcc"),
 )
 

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from unmix.metrics import block_r2
 
 from .._cell import Cell
-from ._common import BOTH, SECOND, codes, draw, model_of, own, references, settings
+from ._common import BOTH, codes, draw, model_of, own, references, settings
 
 SOURCE = "arXiv:2604.13218, appendix E.5, a range"
 BLOCKS = ((2, 2, 2, 2, 2), (1, 1, 1, 3, 4))
@@ -30,9 +30,8 @@ OTHER: dict[str, Any] = {
 
 CELLS = (
     *(
-        Cell(row, column, settings=settings(row, world), **score)
+        Cell(BOTH, column, settings=settings(BOTH, world), **score)
         for column, world in WORLDS.items()
-        for row in (BOTH, SECOND)
         for score in (OWN, OTHER)
     ),
     *(

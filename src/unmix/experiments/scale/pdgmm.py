@@ -13,11 +13,11 @@ from ._common import SECONDS, timed
 WORLDS = {f"n = {n}": {"n_latents": n} for n in (50, 100)}
 
 CELLS = (
+    *(Cell(BOTH, column, settings=settings(BOTH, world)) for column, world in WORLDS.items()),
     *(
-        Cell(row, column, settings=settings(row, world), **score)
+        Cell(row, column, settings=settings(row, world), **SECONDS)
         for row in (BOTH, SECOND)
         for column, world in WORLDS.items()
-        for score in ({}, SECONDS)
     ),
     *references(WORLDS.items(), "mcc"),
 )
