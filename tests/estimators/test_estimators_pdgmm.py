@@ -320,6 +320,24 @@ def test_latents_beyond_the_rank_are_zero_and_said_to_be(data):
     assert np.square(data.x - model.inverse_transform(z_hat)).mean() < 0.1 * data.x.var()
 
 
+def test_few_or_repeated_samples_are_flagged(data):
+    with pytest.warns(ConvergenceWarning, match="There are 40 distinct samples, fewer than 20 for each"):
+        quick(4, max_iter=2).fit(np.repeat(data.x[:40], 30, axis=0))
+
+
+def test_a_latent_that_is_never_active_is_suspected_behind_a_bent_mixing(data):
+    z = data.z.copy()
+    z[:, 0] = z[0, 0]
+    x = data.mixing(z)
+    assert np.linalg.matrix_rank(x - x.mean(0)) == 4
+    with pytest.warns(ConvergenceWarning, match="times less along their last principal component"):
+        quick(4, max_iter=2).fit(x)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        quick(4, max_iter=2).fit(data.x)
+    assert not any("last principal" in str(warning.message) for warning in said)
+
+
 def test_latents_that_are_never_constant_are_returned_white_with_a_warning():
     x = np.random.default_rng(0).normal(size=(1500, 3)) @ np.random.default_rng(1).normal(size=(3, 3))
     with pytest.warns(ConvergenceWarning, match="No latent has a value that it takes often"):

@@ -19,8 +19,9 @@ class AffineMixture(Objective):
     """Minus the log-likelihood of y under z = W y + b, z of spikes and slabs."""
 
     def __init__(self, rows: Float[Tensor, "z z"]) -> None:
-        super().__init__(nn.Linear(len(rows), len(rows)), nn.Identity(), len(rows))
-        self.prior = SpikesAndSlabs(len(rows))
+        n = len(rows)
+        super().__init__(nn.utils.skip_init(nn.Linear, n, n), nn.Identity(), n)
+        self.prior = SpikesAndSlabs(n)
         with torch.no_grad():
             self.linear.weight.copy_(rows)
             self.linear.bias.zero_()

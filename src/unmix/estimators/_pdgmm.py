@@ -23,6 +23,7 @@ from ._likely_basis import likely_basis
 from ._objective import Objective, in_chunks
 from ._restarts import Schedule, Trained, train_restarts
 from ._rough_basis import SEARCHED, among_resting, rough_basis
+from ._sparse_flags import too_few
 from ._sparsest_rows import share_off, sparsest_rows
 from ._spikes import Spikes, contrast, fit_spikes
 
@@ -40,6 +41,9 @@ _CONDITIONED = 100_000  # samples among which those are sought in which some var
 _SHARE_WIDTH = 0.1
 _STARTS = 20  # rows to start from, for each latent
 _SMALL_GAP = 0.01
+_THIN = (
+    0.15  # variance of the last principal component in that of the one before, where one latent is constant
+)
 _SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
 
 network = partial(residual_mlp, hidden=(256, 256))
@@ -91,6 +95,8 @@ class PDGMM(LatentEstimator):
         Latents with a clear value of inactivity; the others only complete the basis.
     spike_mass_, spike_width_ : arrays of shape (n_components,)
         Share of samples at which a latent is inactive, and the spread of its values there.
+    n_distinct_ : int array of shape ()
+        Number of distinct samples.
     genericity_gap_ : float
         How far Assumption 3.4 is from failing at the point where supports meet.
     flags_ : tuple of str
@@ -119,7 +125,7 @@ class PDGMM(LatentEstimator):
     _fitted_arrays = (
         *LatentEstimator._fitted_arrays,
         *("active_", "found_", "spike_mass_", "spike_width_", "slab_mean_", "slab_spread_", "contrast_"),
-        *("weights_", "means_", "covariances_", "masks_", "prior_", "left_out_"),
+        *("weights_", "means_", "covariances_", "masks_", "prior_", "left_out_", "n_distinct_"),
     )
 
     def __init__(
@@ -255,6 +261,7 @@ class PDGMM(LatentEstimator):
 
     def _remember(self, trained: Trained, x: Tensor) -> None:
         super()._remember(trained, x)
+        self.n_distinct_ = np.array(len(torch.unique(x, dim=0)))
         codes = in_chunks(self._objective_.encode, x.double())
         spikes = fit_spikes(codes)
         self.spike_mass_, self.spike_width_ = spikes.mass.numpy(), spikes.width.numpy()
@@ -306,6 +313,12 @@ def _normalised(to_white: Affine) -> tuple[Tensor, Tensor]:
     return to_white.back_weight / scale[:, None], to_white.back_bias / scale
 
 
+def _thinness(model: PDGMM) -> float:
+    """Variance along the last principal component in that along the one before, of three or more."""
+    scales = torch.linalg.svdvals(cast(nn.Linear, cast(nn.Sequential, model.encoder_)[0]).weight)
+    return float((scales[1] / scales[0]) ** 2) if len(scales) > 2 else 1.0
+
+
 def _flags(model: PDGMM) -> list[str]:
     n, n_found = model.n_components, int(model.found_.sum())
     flags = []
@@ -313,6 +326,12 @@ def _flags(model: PDGMM) -> list[str]:
         flags.append(
             f"The data have rank {model.active_.sum()}, so that {n - model.active_.sum()} of {n} latents are "
             "always zero. Ask for fewer."
+        )
+    flags += too_few(int(model.n_distinct_), n)
+    if (thin := _thinness(model)) < _THIN:
+        flags.append(
+            f"The data vary {1 / thin:.0f} times less along their last principal component than along the "
+            "one before: perhaps a latent is never active, which a bent mixing hides. Ask for one fewer."
         )
     if model.stage2 is not None and n_found == 0:
         flags.append(

@@ -42,18 +42,29 @@ def flags(found: np.ndarray, active: np.ndarray, z: np.ndarray, singular: float)
         f"Row {i} is inactive only where row {j} is: it may be a mixture of both."
         for i, j in _nested(found, active)
     ]
-    n_distinct = len(np.unique(z, axis=0))
-    if n_distinct < ENOUGH * len(found):
-        sentences.append(
-            f"There are {n_distinct} distinct samples, fewer than {ENOUGH} for each "
-            "component: rows may fit chance. Collect more samples."
-        )
+    sentences += too_few(len(np.unique(z, axis=0)), len(found))
     if singular < _SINGULAR:
         sentences.append(
             f"The rows are hardly independent (smallest singular value {singular:.3f}). Ask for fewer "
             "components."
         )
     return tuple(sentences)
+
+
+def too_few(n_distinct: int, n_components: int) -> list[str]:
+    """Say so if rows are fitted to so few samples that they may fit chance.
+
+    Examples
+    --------
+    >>> too_few(30, 2), too_few(40, 2)
+    (['There are 30 distinct samples, fewer than 20 for each component: rows may fit chance. ...'], [])
+    """
+    if n_distinct >= ENOUGH * n_components:
+        return []
+    return [
+        f"There are {n_distinct} distinct samples, fewer than {ENOUGH} for each component: rows may fit "
+        "chance. Collect more samples."
+    ]
 
 
 def _nested(found: np.ndarray, active: np.ndarray) -> list[tuple[int, int]]:
