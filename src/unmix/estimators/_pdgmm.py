@@ -41,9 +41,7 @@ _CONDITIONED = 100_000  # samples among which those are sought in which some var
 _SHARE_WIDTH = 0.1
 _STARTS = 20  # rows to start from, for each latent
 _SMALL_GAP = 0.01
-_THIN = (
-    0.15  # variance of the last principal component in that of the one before, where one latent is constant
-)
+_THIN = 0.15  # variance of the last principal component in that of the one before, if a latent is constant
 _SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
 
 network = partial(residual_mlp, hidden=(256, 256))
