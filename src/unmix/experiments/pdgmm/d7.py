@@ -11,15 +11,18 @@ from ._common import (
     BOTH,
     FIRST,
     SETTINGS,
+    VADES,
     codes,
     draw,
     judge,
     model_of,
+    of,
     own,
     references,
     scores,
     settings,
-    vade_codes,
+    vade_scores,
+    white_codes,
 )
 from ._paper import PAPER, published
 
@@ -27,9 +30,9 @@ WORLDS = {name: world | {"components": "full"} for name, world in SETTINGS.items
 
 CELLS = (
     *(
-        Cell(row, name, value=value, settings=settings(FIRST, world), **published(name, column))
+        Cell(row, name, value=f"r2 of {row}", settings=settings(BOTH, world), **published(name, column))
         for name, world in WORLDS.items()
-        for row, value, column in ((FIRST, "r2", "d7"), ("VaDE", "r2 of VaDE", "d7 vade"))
+        for row, column in ((FIRST, "d7"), *((vade, "d7 vade") for vade in VADES))
     ),
     *(Cell(BOTH, name, value="r2", settings=settings(BOTH, world)) for name, world in WORLDS.items()),
     *references(WORLDS.items(), "r2"),
@@ -42,11 +45,12 @@ def with_method(method: str) -> tuple[Cell, ...]:
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
-    """Fit the first stage, and VaDE on its code."""
+    """Fit both stages, and VaDE on the code of the first."""
     data, fresh = draw(cell, seed, budget)
     model = model_of(cell, data, seed, budget)
-    code = codes(cell, fresh, seed, model)
-    if cell.settings["method"] != FIRST:
-        return judge(cell, fresh, seed, model)
-    vade = vade_codes(codes(cell, data, seed, model), code, seed, budget)
-    return scores(fresh.z, code) | {"r2 of VaDE": scores(fresh.z, vade)["r2"]}
+    found = judge(cell, fresh, seed, model)
+    if cell.settings["method"] != BOTH:
+        return found
+    first, fresh_first = white_codes(*(codes(cell, part, seed, model) for part in (data, fresh)))
+    found |= of("first stage", scores(fresh.z, fresh_first))
+    return found | vade_scores(fresh.z, first, fresh_first, seed, budget)
