@@ -122,7 +122,21 @@ def _meaning(path: Path) -> str:
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_text(body[0]):
             del body[0]
-    return ast.dump(tree)
+    return _dump(tree)
+
+
+def _dump(part: object) -> str:
+    """Write a tree down; what is empty is left out, as other versions of Python have other optional fields.
+
+    >>> _dump(ast.parse("def f(): pass"))
+    "Module(body=[FunctionDef(name='f',args=arguments(),body=[Pass()])])"
+    """
+    if isinstance(part, list):
+        return f"[{','.join(map(_dump, part))}]"
+    if not isinstance(part, ast.AST):
+        return repr(part)
+    given = ((name, value) for name, value in ast.iter_fields(part) if value not in (None, []))
+    return f"{type(part).__name__}({','.join(f'{name}={_dump(value)}' for name, value in given)})"
 
 
 def _is_text(node: ast.AST) -> bool:
