@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from unmix.data import LatentDataset, LinearSCM, degenerate_mixture
-from unmix.estimators import PDGMM, LabelledSparseAutoencoder, SparseBasis, VaDE
+from unmix.estimators import PDGMM, SparseBasis, VaDE
 from unmix.metrics import mcc, r2, rotation_floor
 
 from .._cell import Cell
@@ -24,7 +24,6 @@ from .._summary import RAW, ROTATION
 BOTH, FIRST, SECOND = "both stages", "first stage", "second stage alone, on raw x"
 # the recipe ends in a sigmoid, which has no values outside (0, 1): most of a code
 VADES = {"VaDE": "sigmoid", "VaDE, linear output": "linear"}
-ORACLE = "oracle that knows the components"
 SETTINGS: dict[str, dict[str, Any]] = {
     "n = 5": {"n_latents": 5},
     "base": {},
@@ -49,7 +48,6 @@ VADE_SIZES: dict[str, dict[str, Any]] = {
     "laptop": {"max_iter": 15, "batch_size": 512, "lr": 1e-3},
     "full": {},
 }
-ORACLE_SIZES: dict[str, dict[str, Any]] = {"smoke": {"max_iter": 2}, "laptop": {"max_iter": 200}, "full": {}}
 
 
 def settings(method: str, world: Any, **more: Any) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def _shrunk(world: Any) -> dict[str, Any]:
 
 
 def fitted(method: str, data: LatentDataset, seed: int, budget: str, **changes: Any) -> Any:
-    """Fit a method to the observations; the oracle is told the components as well."""
+    """Fit a method to the observations."""
     n = data.z.shape[1]
     sizes = PDGMM_SIZES[budget] | changes
     if ":" in method:
@@ -100,9 +98,6 @@ def fitted(method: str, data: LatentDataset, seed: int, budget: str, **changes: 
         return own.fit(data.x) or own
     if method == SECOND:
         return SparseBasis(random_state=seed).fit(data.x)
-    if method == ORACLE:
-        oracle = LabelledSparseAutoencoder(n, random_state=seed, **ORACLE_SIZES[budget])
-        return oracle.fit(data.x, data.labels)
     n_components = sizes.pop("n_components", n)
     return PDGMM(n_components, random_state=seed, **sizes).fit(data.x)
 
