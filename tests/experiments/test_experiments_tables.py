@@ -13,6 +13,7 @@ from unmix.experiments._work import perform
 from unmix.experiments.cg._common import POOLED, WITHIN
 from unmix.experiments.cg._common import codes as domain_codes
 from unmix.experiments.nearid._images import digits, read_idx
+from unmix.experiments.pdgmm._common import scores, white_codes
 from unmix.experiments.pdgmm._paper import PAPER
 from unmix.experiments.scale._common import size
 from unmix.metrics import mcc, rotation_floor
@@ -221,3 +222,28 @@ def test_mixtures_stand_beside_a_sparse_basis_without_a_first_stage_in_every_col
     cells = TABLES[name].CELLS
     alone = {cell.column for cell in cells if cell.row == "second stage alone, on raw x"}
     assert alone >= {cell.column for cell in cells if cell.row == "raw x"} != set()
+
+
+def test_the_first_stage_has_a_white_code_whatever_basis_the_second_chose():
+    rng = np.random.default_rng(0)
+    code, fresh = rng.normal(size=(300, 3)) ** 3, rng.normal(size=(200, 3)) ** 3
+    turn = rng.normal(size=(3, 3))
+    white, white_fresh = white_codes(np.c_[code, np.zeros(300)], np.c_[fresh, np.ones(200)])
+    other, other_fresh = white_codes(code @ turn + 1, fresh @ turn + 1)
+    assert np.allclose(np.cov(white.T), np.eye(3))
+    assert white.shape == (300, 3) and white_fresh.shape == (200, 3), "what never varies is no part of a code"
+    between = np.linalg.lstsq(white, other, rcond=None)[0]
+    assert np.allclose(between.T @ between, np.eye(3)) and np.allclose(white_fresh @ between, other_fresh)
+
+
+def test_a_code_that_never_varies_tells_nothing():
+    assert scores(np.random.default_rng(0).normal(size=(50, 2)), np.ones((50, 2))) == {"mcc": 0.0, "r2": 0.0}
+
+
+def test_the_graph_of_rotated_latents_is_that_before_the_rotation():
+    pytest.importorskip("causallearn")
+    plain, turned = (
+        smoke("pdgmm.d9", lambda cell, name=name: (cell.row, cell.column) == (RAW, name))["shd of truth"]
+        for name in ("base", "theta = 45")
+    )
+    assert plain == turned
