@@ -52,10 +52,17 @@ def test_verdicts_are_counted_by_paper_at_the_largest_budget():
     assert [table.budget for table in largest(tables)] == ["laptop", "laptop", "full"]
 
 
-def test_every_worse_number_comes_with_its_reason_or_the_lack_of_one():
-    text = summary(summarise([stored(0.5), stored(0.6, "pdgmm.d4", seed=1)], (ONE,)))
-    assert "- `ddl.table4`, ours, n = 3, mcc: 0.5 (1 seeds), paper 0.8 ± 0.01. The seeds disagree." in text
-    assert "- `pdgmm.d4`, ours, n = 3, mcc: 0.6 (1 seeds), paper 0.8 ± 0.01. Not looked into yet." in text
+def test_every_worse_number_stands_under_its_reason_or_the_lack_of_one():
+    shown = [stored(0.5), stored(0.6, "pdgmm.d4", seed=1), stored(0.4, "ddl.table5")]
+    lines = summary(summarise(shown, (ONE,))).splitlines()
+    start = lines.index("## Worse than the paper") + 2
+    assert lines[start : start + 5] == [
+        "- The seeds disagree.",
+        "    - `ddl.table4`, ours, n = 3, mcc: 0.5 (1 seed), paper 0.8 ± 0.01",
+        "    - `ddl.table5`, ours, n = 3, mcc: 0.4 (1 seed), paper 0.8 ± 0.01",
+        "- Not looked into yet.",
+        "    - `pdgmm.d4`, ours, n = 3, mcc: 0.6 (1 seed), paper 0.8 ± 0.01",
+    ]
 
 
 def test_a_file_with_marks_keeps_what_is_outside_them(tmp_path):

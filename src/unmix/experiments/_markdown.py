@@ -69,12 +69,13 @@ def counts(tables: Iterable[Table]) -> str:
 
 
 def summary(tables: Iterable[Table]) -> str:
-    """Return the counts, and every number that is worse than the paper's with the reason for it."""
+    """Return the counts, and every number that is worse than the paper's under the reason for it."""
     judged = largest(tables)
     parts = ["# The papers' numbers, and ours", "", counts(judged), ""]
-    worse = [(table, line) for table in judged for line in table.lines if line.verdict == "worse"]
-    if worse:
-        parts += ["## Worse than the paper", "", *(_sentence(table, line) for table, line in worse), ""]
+    if worse := _worse(judged):
+        parts += ["## Worse than the paper", ""]
+        parts += [text for reason, numbers in worse.items() for text in (f"- {reason}", *numbers)]
+        parts += [""]
     made = sorted({machine for table in judged for machine in table.machines})
     parts += [f"Made on: {'; '.join(made)}.", ""] if made else []
     return "\n".join(parts)
@@ -107,10 +108,19 @@ def _floors(lines: list[Line]) -> str:
 _WHO = ("the paper", "ours")
 
 
-def _sentence(table: Table, line: Line) -> str:
+def _worse(tables: list[Table]) -> dict[str, list[str]]:
+    """Gather the numbers that are worse than the paper's by the reason for it."""
+    found: dict[str, list[str]] = {}
+    for table in tables:
+        for line in table.lines:
+            if line.verdict == "worse":
+                found.setdefault(line.reason or _UNKNOWN, []).append(_number(table, line))
+    return found
+
+
+def _number(table: Table, line: Line) -> str:
     spread = "" if line.our_spread is None else f" ± {line.our_spread:.3g}"
     published = f"{line.paper:.3g}" + ("" if line.spread is None else f" ± {line.spread:.3g}")
     where = f"`{table.experiment}`, {line.row}, {line.column}, {line.value}"
-    return (
-        f"- {where}: {line.ours:.3g}{spread} ({line.n} seeds), paper {published}. {line.reason or _UNKNOWN}"
-    )
+    seeds = "1 seed" if line.n == 1 else f"{line.n} seeds"
+    return f"    - {where}: {line.ours:.3g}{spread} ({seeds}), paper {published}"
