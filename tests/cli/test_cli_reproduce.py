@@ -89,6 +89,9 @@ def test_the_command_stored_names_no_place(monkeypatch):
     line = "unmix reproduce all --out /home/me/r --dask=tcp://host:1 --seeds 2 --workers 4 --force --json"
     monkeypatch.setattr(sys, "argv", line.split())
     assert _command() == ["reproduce", "all", "--seeds", "2"]
+    for given in ("--data=/home/me/mnist", "--data /home/me/mnist/"):
+        monkeypatch.setattr(sys, "argv", f"unmix reproduce nearid.figure2 {given} --seeds 2".split())
+        assert _command() == ["reproduce", "nearid.figure2", "--data", "mnist", "--seeds", "2"], given
 
 
 EMPTY = """

@@ -9,6 +9,7 @@ import pytest
 
 from unmix.data import multi_domain, sparse_mixing
 from unmix.experiments import EXPERIMENTS, RAW, ROTATION, Store, load_experiment, sweep, tasks_of
+from unmix.experiments._task import title_of
 from unmix.experiments._work import perform
 from unmix.experiments.cg._common import POOLED, WITHIN
 from unmix.experiments.cg._common import codes as domain_codes
@@ -215,6 +216,13 @@ def test_results_know_the_content_of_a_folder_and_not_its_place(tmp_path):
     assert one.key == two.key != none.key
     assert str(tmp_path) not in json.dumps(one.identity)
     assert tasks_of(TABLES["ddl.table4"], seeds=1, data=tmp_path)[0].data is None, "tables that take none"
+
+
+def test_the_title_says_which_digits_were_taken():
+    table = TABLES["nearid.figure2"]
+    assert title_of(table, "some/folder") == title_of(table).replace("scikit-learn's digits", "MNIST")
+    assert title_of(table, "some/folder").endswith(": MNIST"), "of the folder nothing is told"
+    assert ":" not in title_of(TABLES["ddl.table4"], "some/folder")
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if name.startswith("pdgmm.")])

@@ -179,13 +179,13 @@ def _executor(tasks: list[Any], workers: int, dask: str | None) -> Iterator[tupl
 
 
 def _command() -> list[str]:
-    """Return the arguments that matter for the numbers; folders of this machine are left out."""
+    """Return the arguments that matter for the numbers; of folders of this machine only the data's name."""
     given, kept = iter(sys.argv[1:]), []
     for argument in given:
-        name, equals, _ = argument.partition("=")
+        name, equals, value = argument.partition("=")
         if name in ("--out", "--data", "--dask", "--workers"):
-            if not equals:
-                next(given, None)
+            value = value if equals else next(given, "")
+            kept += [name, Path(value).name] if name == "--data" else []
         elif name not in ("--force", "--json", "--strict"):
             kept.append(argument)
     return kept

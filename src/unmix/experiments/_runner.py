@@ -229,7 +229,7 @@ def _recover(broken: Sequence[Task], wanted: deque[Task], store: Store, pool: _P
 
 def _record(task: Task, result: dict[str, Any] | BaseException, command: str) -> dict[str, Any]:
     """Complete a worker's record, or make one for a run whose worker never came back."""
-    made_by = {"title": title_of(load_experiment(task.experiment)), "command": command}
+    made_by = {"title": title_of(load_experiment(task.experiment), task.data), "command": command}
     if isinstance(result, dict):
         return result | made_by
     error = described(result) | ({"type": "WorkerDied"} if isinstance(result, BrokenExecutor) else {})

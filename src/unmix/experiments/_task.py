@@ -102,9 +102,10 @@ def load_experiment(name: str) -> ModuleType:
     )
 
 
-def title_of(experiment: ModuleType) -> str:
-    """Return the first line of an experiment's docstring."""
-    return (experiment.__doc__ or experiment.__name__).strip().partition("\n")[0].rstrip(".")
+def title_of(experiment: ModuleType, data: str | None = None) -> str:
+    """Return the first line of an experiment's docstring, and which data it takes where it can choose."""
+    title = (experiment.__doc__ or experiment.__name__).strip().partition("\n")[0].rstrip(".")
+    return f"{title}: {experiment.data_name(data)}" if hasattr(experiment, "data_name") else title
 
 
 def tasks_of(
@@ -121,7 +122,8 @@ def tasks_of(
     ----------
     experiment : module
         With `CELLS` and `run(cell, seed, budget)`; `with_method(method)` where a user's method fits, and
-        `run(..., data=None)` where it takes a folder.
+        `run(..., data=None)` where it takes a folder, with `data_name(data)` to say in its title which data
+        these are.
     seeds : int or sequence of int
         How many, or which.
     budget : {"smoke", "laptop", "full"}

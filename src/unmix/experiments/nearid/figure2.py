@@ -45,6 +45,11 @@ CELLS = (
 )
 
 
+def data_name(folder: str | None) -> str:
+    """Say which images a run takes."""
+    return "scikit-learn's digits" if folder is None else "MNIST"
+
+
 def run(cell: Cell, seed: int, budget: str, data: str | None = None) -> dict[str, Any]:
     """Train the pair, and measure its agreement and how far its first decoder is from an isometry."""
     x = torch.as_tensor(digits(data, IMAGES[budget], seed), dtype=torch.float32)
