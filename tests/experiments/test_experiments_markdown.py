@@ -65,6 +65,17 @@ def test_every_worse_number_stands_under_its_reason_or_the_lack_of_one():
     ]
 
 
+def test_every_number_is_listed_with_the_command_that_made_it():
+    hostile = stored(0.25, cells=[cell("a|b\n<img>", paper=None)])
+    failed = stored({}, seed=1, error={"type": "ValueError", "message": "no"})
+    lines = summary(summarise([stored(0.5), failed, hostile])).splitlines()
+    start = lines.index("## ddl.table4: Some table")
+    assert lines[start + 2] == "    unmix reproduce some.table1"
+    assert r"| a\|b &lt;img> | n = 3 | mcc |  | 0.25 | 1 |  |" in lines[start:]
+    (line,) = (line for line in lines[start:] if line.startswith("| ours "))
+    assert line.startswith("| ours | n = 3 | mcc | 0.8 ± 0.01 | 0.5 | 1 | worse; seed 1: ValueError")
+
+
 def test_a_file_with_marks_keeps_what_is_outside_them(tmp_path):
     marked, plain = tmp_path / "README.md", tmp_path / "summary.md"
     marked.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")

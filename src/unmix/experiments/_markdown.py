@@ -69,15 +69,15 @@ def counts(tables: Iterable[Table]) -> str:
 
 
 def summary(tables: Iterable[Table]) -> str:
-    """Return the counts, and every number that is worse than the paper's under the reason for it."""
+    """Return the counts, what is worse than the paper's under the reason for it, and then every table."""
     judged = largest(tables)
     parts = ["# The papers' numbers, and ours", "", counts(judged), ""]
     if worse := _worse(judged):
         parts += ["## Worse than the paper", ""]
         parts += [text for reason, numbers in worse.items() for text in (f"- {reason}", *numbers)]
         parts += [""]
-    made = sorted({machine for table in judged for machine in table.machines})
-    parts += [f"Made on: {'; '.join(made)}.", ""] if made else []
+    for table in judged:
+        parts += [*_listing(table), ""]
     return "\n".join(parts)
 
 
@@ -119,8 +119,42 @@ def _worse(tables: list[Table]) -> dict[str, list[str]]:
 
 
 def _number(table: Table, line: Line) -> str:
-    spread = "" if line.our_spread is None else f" ± {line.our_spread:.3g}"
-    published = f"{line.paper:.3g}" + ("" if line.spread is None else f" ± {line.spread:.3g}")
     where = f"`{table.experiment}`, {line.row}, {line.column}, {line.value}"
     seeds = "1 seed" if line.n == 1 else f"{line.n} seeds"
-    return f"    - {where}: {line.ours:.3g}{spread} ({seeds}), paper {published}"
+    ours, paper = _mean(line.ours, line.our_spread), _mean(line.paper, line.spread)
+    return f"    - {where}: {ours} ({seeds}), paper {paper}"
+
+
+def _listing(table: Table) -> list[str]:
+    """Write a table as it is stored: the commands that made it, and a line for each number."""
+    lines = [
+        f"## {table.experiment}: {table.title}",
+        "",
+        *(f"    {command}" for command in table.commands),
+        "",
+        f"Made on: {'; '.join(table.machines)}.",
+        "",
+        "| Method | Data | Score | Paper | Ours | Seeds | Verdict |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for line in table.lines:
+        cells = (
+            line.row,
+            line.column,
+            line.value + (" ↓" if line.better == "lower" else ""),
+            _mean(line.paper, line.spread),
+            _mean(line.ours, line.our_spread),
+            str(line.n),
+            "; ".join(filter(None, (line.verdict, *line.notes, *line.failures))),
+        )
+        lines.append(f"| {' | '.join(map(_plain, cells))} |")
+    return lines
+
+
+def _mean(mean: float | None, spread: float | None) -> str:
+    return "" if mean is None else f"{mean:.3g}" + ("" if spread is None else f" ± {spread:.3g}")
+
+
+def _plain(text: str) -> str:
+    """Keep names, which may be a user's, and errors from being taken for Markdown's or HTML's own signs."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
