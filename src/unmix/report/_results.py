@@ -17,7 +17,7 @@ from ._write import _TEMPLATES, render
 
 _TONES = {"better": "good", "within": "good", "worse": "stop", "failed": "stop", "not judged": "care"}
 _COLOURS = (BLUE, ORANGE, GREEN, PURPLE, RED)
-_MARKERS = ("o", "s", "^")  # another one when the colours are used up
+_MARKERS = {"o": "-", "s": "-.", "^": ":"}  # another one, with its stroke, when the colours are used up
 _SWEEPS = ("cg.domains", "mechanistic.overlap", "mechanistic.ablation")
 _SCORES = {"mcc": "MCC", "r2": "R²", "shd": "SHD"}
 
@@ -172,7 +172,8 @@ def _figure(lines: list[Line], score: str, data: str, name: str) -> Markup:
             own = [line for line in lines if line.row == row]
             reference = row in (RAW, ROTATION)
             marker, colour = ("", GREY) if reference else next(looks)
-            style = {"color": colour, "linestyle": ":" if row == RAW else "-", "markersize": 4}
+            stroke = ":" if row == RAW else _MARKERS.get(marker, "-")
+            style = {"color": colour, "linestyle": stroke, "markersize": 4}
             _curve(ax, columns, own, "ours", label=row, marker=marker, **style)
             style["linestyle"] = "--"
             if any(line.paper is not None for line in own):
