@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 import pytest
+import torch
 
 from unmix.data import multi_domain, sparse_mixing
 from unmix.experiments import EXPERIMENTS, RAW, ROTATION, Store, load_experiment, sweep, tasks_of
@@ -14,6 +15,7 @@ from unmix.experiments._work import perform
 from unmix.experiments.cg._common import POOLED, WITHIN
 from unmix.experiments.cg._common import codes as domain_codes
 from unmix.experiments.nearid._images import digits, read_idx
+from unmix.experiments.nearid.figure2 import _Orthonormal
 from unmix.experiments.pdgmm._common import scores, white_codes
 from unmix.experiments.pdgmm._paper import PAPER
 from unmix.experiments.scale._common import size
@@ -216,6 +218,15 @@ def test_results_know_the_content_of_a_folder_and_not_its_place(tmp_path):
     assert one.key == two.key != none.key
     assert str(tmp_path) not in json.dumps(one.identity)
     assert tasks_of(TABLES["ddl.table4"], seeds=1, data=tmp_path)[0].data is None, "tables that take none"
+
+
+@pytest.mark.parametrize("shape", [(7, 3), (3, 7), (4, 4)])
+def test_layers_of_figure_2_are_orthonormal_and_leave_alone_what_is(shape):
+    weight = torch.from_numpy(np.random.default_rng(0).normal(size=shape))
+    made = _Orthonormal()(weight)
+    tall = made if shape[0] >= shape[1] else made.mT
+    assert torch.allclose(tall.mT @ tall, torch.eye(min(shape), dtype=torch.double))
+    assert torch.allclose(_Orthonormal()(made), made), "no sign is turned"
 
 
 def test_the_title_says_which_digits_were_taken():
