@@ -67,12 +67,14 @@ def test_every_worse_number_stands_under_its_reason_or_the_lack_of_one():
 
 def test_every_number_is_listed_with_the_command_that_made_it():
     hostile = stored(0.25, cells=[cell("a|b\n<img>", paper=None)])
+    titled = stored(0.5, "pdgmm.d4", title="<script>")
     failed = stored({}, seed=1, error={"type": "ValueError", "message": "no"})
-    lines = summary(summarise([stored(0.5), failed, hostile])).splitlines()
+    lines = summary(summarise([stored(0.5), failed, hostile, titled])).splitlines()
+    assert "## pdgmm.d4: &lt;script>" in lines
     start = lines.index("## ddl.table4: Some table")
     assert lines[start + 2] == "    unmix reproduce some.table1"
     assert r"| a\|b &lt;img> | n = 3 | mcc |  | 0.25 | 1 |  |" in lines[start:]
-    (line,) = (line for line in lines[start:] if line.startswith("| ours "))
+    line = next(line for line in lines[start:] if line.startswith("| ours "))
     assert line.startswith("| ours | n = 3 | mcc | 0.8 ± 0.01 | 0.5 | 1 | worse; seed 1: ValueError")
 
 

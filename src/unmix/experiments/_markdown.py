@@ -128,12 +128,11 @@ def _number(table: Table, line: Line) -> str:
 def _listing(table: Table) -> list[str]:
     """Write a table as it is stored: the commands that made it, and a line for each number."""
     lines = [
-        f"## {table.experiment}: {table.title}",
+        f"## {table.experiment}: {_plain(table.title)}",
         "",
-        *(f"    {command}" for command in table.commands),
+        *(f"    {' '.join(command.split())}" for command in table.commands),
         "",
-        f"Made on: {'; '.join(table.machines)}.",
-        "",
+        *([f"Made on: {'; '.join(table.machines)}.", ""] if table.machines else []),
         "| Method | Data | Score | Paper | Ours | Seeds | Verdict |",
         "|---|---|---|---|---|---|---|",
     ]
