@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 # shapes in annotations are checked at run time where tensors are handled
-SHAPES := --jaxtyping-packages=unmix.nn,unmix.penalties,unmix.training,unmix.estimators._objective,unmix.estimators._slot_objective,unmix.estimators._slot_search,unmix.estimators._slot_pool,unmix.estimators._slot_starts,unmix.estimators._mixture_prior,unmix.estimators._group_moments,unmix.estimators._ensemble,unmix.estimators._linear_starts,unmix.estimators._ica_sums,unmix.estimators._ica_solvers,unmix.estimators._ica_reliability,unmix.estimators._ica_streams,unmix.estimators._ica_white,unmix.estimators._sparse_rows,unmix.estimators._row_starts,unmix.estimators._supports,unmix.estimators._spikes,unmix.estimators._sparsest_rows,unmix.estimators._lagrangian_rows,unmix.estimators._likelihood,unmix.estimators._affine,unmix.estimators._rough_basis,unmix.estimators._domain_priors,unmix.estimators._domain_objective,unmix.estimators._domain_starts,unmix.estimators._domain_hops,unmix.estimators._joint_diagonal,beartype.beartype
+SHAPES := --jaxtyping-packages=unmix.nn,unmix.training,unmix.penalties,unmix.objectives,unmix.solvers,unmix.rows,beartype.beartype
 # one torch thread per test worker: two workers share two cores without fighting
 SINGLE := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from unmix.experiments import Cell, Store, sweep, tasks_of
-from unmix.experiments._work import perform
+from unmix.experiments.engine._work import perform
 from unmix.report import results
 
 CELLS = tuple(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from unmix.experiments import load_experiment, tasks_of
-from unmix.experiments._store import Store
+from unmix.experiments.engine._store import Store
 
 ROOT = Path(__file__).parent.parent
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from unmix.data import slots
-from unmix.estimators._slot_search import influences, sparsest_slots
+from unmix.solvers.slots._search import influences, sparsest_slots
 from unmix.structure import Structure
 from unmix.theory import certify
 

@@ -50,7 +50,7 @@ def test_a_dry_run_writes_nothing(capsys, tmp_path):
 
 def test_results_estimates_and_a_page(capsys, tmp_path, monkeypatch):
     from unmix.experiments import Store, load_experiment, tasks_of
-    from unmix.experiments._work import perform
+    from unmix.experiments.engine._work import perform
 
     store = Store("results")
     for task in tasks_of(load_experiment("fake_table"), seeds=1):
@@ -124,7 +124,7 @@ def test_a_strict_sweep_fails_where_a_cell_gets_no_number(capsys, tmp_path, monk
 
 def test_results_are_summed_up_in_markdown(capsys, tmp_path):
     from unmix.experiments import Store, load_experiment, tasks_of
-    from unmix.experiments._work import perform
+    from unmix.experiments.engine._work import perform
 
     for task in tasks_of(load_experiment("fake_table"), seeds=1):
         Store("results").write(perform(task))

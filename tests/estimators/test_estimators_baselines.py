@@ -10,10 +10,10 @@ from torch.distributions import Categorical, Independent, Normal
 
 import unmix
 from unmix.data import degenerate_mixture
-from unmix.estimators._group_moments import LabelledObjective, group_moments
-from unmix.estimators._mixture_prior import MixtureOfGaussians, VaDEObjective
 from unmix.metrics import mcc
 from unmix.nn import mlp
+from unmix.objectives._mixture import MixtureOfGaussians, VaDEObjective
+from unmix.objectives._moments import LabelledObjective, group_moments
 
 small = partial(mlp, hidden=(32,))
 

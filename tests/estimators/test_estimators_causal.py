@@ -7,8 +7,8 @@ import pytest
 
 from unmix.data import degenerate_mixture
 from unmix.estimators import causal_graph
-from unmix.estimators._causal import _adjacency, _correlations, pairwise_p_value
 from unmix.metrics import cpdag, match_components, shd
+from unmix.solvers._causal_graph import _adjacency, _correlations, pairwise_p_value
 
 
 def linear_gaussian(dag, n_samples=4000, seed=0):

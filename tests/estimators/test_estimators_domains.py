@@ -15,16 +15,16 @@ from sklearn.preprocessing import StandardScaler
 import unmix
 from unmix.data import multi_domain
 from unmix.estimators import CGVAE, IVAE
-from unmix.estimators._domain_base import needed_domains
-from unmix.estimators._domain_hops import hops, still_bases
+from unmix.estimators._domain_estimator import needed_domains
 from unmix.estimators._domain_labels import Domains
-from unmix.estimators._domain_priors import KINDS
-from unmix.estimators._domain_starts import start_at_basis
-from unmix.estimators._joint_diagonal import domain_covariances, joint_diagonaliser
-from unmix.estimators._linear_starts import principal
 from unmix.metrics import mcc
 from unmix.nn import gated_mlp, mlp
+from unmix.objectives._domain_priors import KINDS
 from unmix.penalties import dependency_sparsity, edge_count
+from unmix.solvers.coordinates._linear import principal
+from unmix.solvers.domains._hops import hops, still_bases
+from unmix.solvers.domains._joint_diagonal import domain_covariances, joint_diagonaliser
+from unmix.solvers.domains._starts import start_at_basis
 from unmix.structure import Structure
 from unmix.theory import certify_domains
 

@@ -9,10 +9,10 @@ from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from unmix.estimators._ica_reliability import gaussian_like
-from unmix.estimators._ica_solvers import polar
-from unmix.estimators._ica_streams import Prepare, array_rows, sample_stride
-from unmix.estimators._ica_sums import CONTRASTS, contrast_sums, shape_sums, spread_sums
+from unmix.rows._rows import Prepare, array_rows, sample_stride
+from unmix.solvers.ica._reliability import gaussian_like
+from unmix.solvers.ica._rotations import polar
+from unmix.solvers.ica._sums import CONTRASTS, contrast_sums, shape_sums, spread_sums
 
 DOUBLE = Prepare(None, torch.float64, "cpu")
 

@@ -3,8 +3,10 @@ import pytest
 import torch
 
 from unmix.data import sparse_mixing
-from unmix.estimators._ensemble import Ensemble
-from unmix.estimators._linear_starts import (
+from unmix.metrics import mcc
+from unmix.nn import mlp, residual_mlp
+from unmix.objectives._vae import Objective
+from unmix.solvers.coordinates._linear import (
     distinct_bases,
     has_linear_coordinates,
     principal,
@@ -12,9 +14,7 @@ from unmix.estimators._linear_starts import (
     sparse_bases,
     start_linear,
 )
-from unmix.estimators._objective import Objective
-from unmix.metrics import mcc
-from unmix.nn import mlp, residual_mlp
+from unmix.training._ensemble import Ensemble
 
 
 @pytest.mark.parametrize("orthogonal", [False, True])

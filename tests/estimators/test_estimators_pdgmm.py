@@ -13,16 +13,16 @@ from torch import nn
 
 import unmix
 from unmix.data import degenerate_mixture
-from unmix.estimators._affine import Affine, affine, whitening
-from unmix.estimators._annealing import Annealed
-from unmix.estimators._components import Components, components_of, genericity_gap
-from unmix.estimators._likelihood import MixtureObjective, SpikesAndSlabs
-from unmix.estimators._likely_basis import likely_basis
-from unmix.estimators._rough_basis import among_resting, rough_basis
 from unmix.metrics import mcc
 from unmix.nn import residual_mlp
+from unmix.objectives._spikes_and_slabs import MixtureObjective, SpikesAndSlabs
+from unmix.solvers.coordinates._affine import Affine, affine, whitening
+from unmix.solvers.sparse_rows._bent import among_resting, rough_basis
+from unmix.solvers.sparse_rows._components import Components, components_of, genericity_gap
+from unmix.solvers.sparse_rows._likely import likely_basis
 from unmix.theory import certify_components, certify_supports, explain
 from unmix.training import Minibatches
+from unmix.training._beside import Annealed
 
 SMALL = partial(residual_mlp, hidden=(16,))
 

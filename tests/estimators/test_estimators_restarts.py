@@ -6,12 +6,12 @@ import torch
 
 from unmix import Autoencoder, BetaVAE, DiverseDictionaryLearning
 from unmix.data import sparse_mixing
-from unmix.estimators._ensemble import Ensemble, learning_rate
-from unmix.estimators._objective import Objective
-from unmix.estimators._restarts import rounds
 from unmix.metrics import mcc
 from unmix.nn import mlp, residual_mlp
+from unmix.objectives._vae import Objective
 from unmix.training import Minibatches
+from unmix.training._ensemble import Ensemble, learning_rate
+from unmix.training._restarts import rounds
 
 SMALL = {"max_iter": 3, "batch_size": 100, "random_state": 0}
 

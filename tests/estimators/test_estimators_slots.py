@@ -6,15 +6,15 @@ import torch
 
 import unmix
 from unmix.data import slots
-from unmix.estimators._ensemble import Ensemble
-from unmix.estimators._objective import Objective
-from unmix.estimators._slot_graph import slots_of
-from unmix.estimators._slot_objective import AdditiveDecoder, SlotObjective
-from unmix.estimators._slot_search import influences, sparsest_slots
-from unmix.estimators._slot_starts import rebase_slots
 from unmix.metrics import slot_identifiability
 from unmix.nn import jacobian, mlp, residual_mlp
+from unmix.objectives._slot import AdditiveDecoder, SlotObjective
+from unmix.objectives._vae import Objective
 from unmix.penalties import compositional_contrast, dependency_sparsity
+from unmix.solvers.slots._graph import slots_of
+from unmix.solvers.slots._search import influences, sparsest_slots
+from unmix.solvers.slots._starts import rebase_slots
+from unmix.training._ensemble import Ensemble
 
 STEPS = {"batch_size": 100, "n_restarts": 1, "random_state": 0}
 

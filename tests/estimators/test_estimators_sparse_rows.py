@@ -9,12 +9,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmix.estimators._lagrangian_rows import image, lagrangian_rows
-from unmix.estimators._row_starts import hyperplanes, modes, neighbour_differences, random_units
-from unmix.estimators._sparse_rows import _cost_and_gradient, descend
-from unmix.estimators._sparsest_rows import _best_independent, share_off, sparsest_rows
-from unmix.estimators._spikes import contrast, fit_spikes
-from unmix.estimators._supports import normal_projections, support_intersections
+from unmix.solvers.sparse_rows._descent import _cost_and_gradient, descend
+from unmix.solvers.sparse_rows._lagrangian import image, lagrangian_rows
+from unmix.solvers.sparse_rows._search import _best_independent, share_off, sparsest_rows
+from unmix.solvers.sparse_rows._spikes import contrast, fit_spikes
+from unmix.solvers.sparse_rows._starts import hyperplanes, modes, neighbour_differences, random_units
+from unmix.solvers.sparse_rows._supports import normal_projections, support_intersections
 
 
 def generator(seed=0):

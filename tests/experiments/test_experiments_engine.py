@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from unmix.experiments import (
     Cell,
     Store,
-    _code,
     code_version,
     estimate,
     load_experiment,
     sweep,
     tasks_of,
 )
-from unmix.experiments._references import is_reference
-from unmix.experiments._work import anonymous, perform
+from unmix.experiments.engine import _code
+from unmix.experiments.engine._work import anonymous, perform
+from unmix.experiments.papers._references import is_reference
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from test_experiments_summary import cell, record
 
 from unmix.experiments import ROTATION, Reason, Store, read_reasons, summarise, write_markdown
-from unmix.experiments._markdown import BEGIN, END, counts, largest, summary
+from unmix.experiments.engine._markdown import BEGIN, END, counts, largest, summary
 
 ROOT = Path(__file__).parent.parent.parent
 ONE = Reason("The seeds disagree.", experiment="ddl.*", column="n = 3")

@@ -13,7 +13,7 @@ import pytest
 
 from loopback import loopback_cluster, wait_for
 from unmix.experiments import Cell, Store, dask_executor, sweep, tasks_of
-from unmix.experiments._work import perform
+from unmix.experiments.engine._work import perform
 
 HERE = str(Path(__file__).parent)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmix.experiments import RAW, ROTATION, summarise
-from unmix.experiments._summary import verdict
+from unmix.experiments.engine._summary import verdict
 
 numbers = st.floats(0, 1).map(lambda x: round(x, 4))
 

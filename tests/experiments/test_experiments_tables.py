@@ -10,15 +10,15 @@ import torch
 
 from unmix.data import multi_domain, sparse_mixing
 from unmix.experiments import EXPERIMENTS, RAW, ROTATION, Store, load_experiment, sweep, tasks_of
-from unmix.experiments._task import title_of
-from unmix.experiments._work import perform
-from unmix.experiments.cg._common import POOLED, WITHIN
-from unmix.experiments.cg._common import codes as domain_codes
-from unmix.experiments.nearid._images import digits, read_idx
-from unmix.experiments.nearid.figure2 import _Orthonormal
-from unmix.experiments.pdgmm._common import scores, white_codes
-from unmix.experiments.pdgmm._paper import PAPER
-from unmix.experiments.scale._common import size
+from unmix.experiments.engine._task import title_of
+from unmix.experiments.engine._work import perform
+from unmix.experiments.papers.cg._common import POOLED, WITHIN
+from unmix.experiments.papers.cg._common import codes as domain_codes
+from unmix.experiments.papers.nearid._images import digits, read_idx
+from unmix.experiments.papers.nearid.figure2 import _Orthonormal
+from unmix.experiments.papers.pdgmm._common import scores, white_codes
+from unmix.experiments.papers.pdgmm._paper import PAPER
+from unmix.experiments.papers.scale._common import size
 from unmix.metrics import mcc, rotation_floor
 
 TABLES = {name: load_experiment(name) for name in EXPERIMENTS}
@@ -182,7 +182,7 @@ def test_the_same_seed_gives_the_same_bits():
 
 
 def test_regions_of_figure_4_are_those_of_definition_5():
-    from unmix.experiments.ddl.figure4 import _regions
+    from unmix.experiments.papers.ddl.figure4 import _regions
     from unmix.structure import Structure
 
     # x0 sees z0 and z1, x1 sees z1 and z2: the only groups with three regions, but for their order

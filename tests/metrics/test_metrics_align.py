@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmix.metrics import align, convexity, diameter
-from unmix.metrics._align import ica_efficiency
+from unmix.metrics.alignment._align import ica_efficiency
 
 Z1 = np.array([(0, 0), (1, 0), (2, 1), (3, 1), (0, 2), (1, 3), (2, 2), (3, 4)], float)
 Z2 = np.array([(0, 0.5), (0.2, -1), (1.5, -2), (0.7, -3.5), (2, 0.3), (3.2, -1), (2, -2.5), (4.2, -3)])

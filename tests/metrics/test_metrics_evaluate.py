@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 
 from unmix.metrics import Evaluation, Score, dci, evaluate, infomec, mcc, mig, r2, sap, slot_identifiability
-from unmix.metrics._catalogue import MEASURES
-from unmix.metrics._evaluate import _high
+from unmix.metrics.evaluation._catalogue import MEASURES
+from unmix.metrics.evaluation._evaluate import _high
 
 
 def normal(*shape, seed=0):

@@ -11,7 +11,7 @@ import pytest
 
 from unmix.structure import Structure, complement_identity, dense, diverse, ring, triangular
 from unmix.theory import certify
-from unmix.theory._theorems import FAITHFUL, MODEL, NONLINEAR
+from unmix.theory.sparsity._theorems import FAITHFUL, MODEL, NONLINEAR
 
 EXAMPLE_5 = Structure([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
 

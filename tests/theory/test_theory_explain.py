@@ -33,7 +33,7 @@ from unmix.theory import (
     sufficient_changes,
     triangular_alternative,
 )
-from unmix.theory._theorems import INDEPENDENT, NONLINEAR, POSITIVE, SPARSE
+from unmix.theory.sparsity._theorems import INDEPENDENT, NONLINEAR, POSITIVE, SPARSE
 
 NESTED = Structure([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]])
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from unmix.theory import certify_mechanisms, finite_differences, tangent_factors
-from unmix.theory._interactions import n_interaction_factors
+from unmix.theory.mechanisms._interactions import n_interaction_factors
 
 PARTITIONS = ([{0}, {1}, {2}], [{0, 1}, {2}], [{0, 2}, {1}], [{0}, {1, 2}])
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from unmix._geometry import rotation
 from unmix.theory import isometric_constant, near_isometry_bound
-from unmix.theory._near_isometry import distance_change, pivot_heights
+from unmix.theory.near._isometry import distance_change, pivot_heights
 
 seeds = st.integers(0, 2**32 - 1)
 SQUARE = np.array([[0, 0], [1, 0], [0, 1], [1, 1.0]])

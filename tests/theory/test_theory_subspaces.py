@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import null_space, orth
 from scipy.stats import ortho_group
 
-from unmix.theory._subspaces import Flat, common, is_in, meet, shared_basis
+from unmix.theory.mixtures._subspaces import Flat, common, is_in, meet, shared_basis
 
 ANGLE = 1e-4
 

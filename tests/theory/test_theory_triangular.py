@@ -9,7 +9,7 @@ from scipy.stats import ks_2samp, norm
 
 from unmix.structure import Structure, anchor, dense, diverse, ring, triangular, triangular_edges
 from unmix.theory import certify, explain, nonlinearity, triangular_alternative
-from unmix.theory._triangular import FAITHFUL
+from unmix.theory.sparsity._triangular import FAITHFUL
 
 
 def injective_structures(count, seed=0):

@@ -108,8 +108,9 @@ def _tasks(modules: list[Any], seeds: range, budget: str, method: str | None, da
 
 
 def _show_list(as_json: bool) -> None:
+    from unmix.experiments.engine import title_of
+
     from ..experiments import EXPERIMENTS, load_experiment
-    from ..experiments._task import title_of
 
     found = [(name, load_experiment(name)) for name in EXPERIMENTS]
     entries = [
@@ -129,9 +130,9 @@ def _show_list(as_json: bool) -> None:
 
 
 def _show_plan(tasks: list[Any], store: Any, workers: int, force: bool, as_json: bool) -> None:
+    from unmix.experiments.engine import _stored, duration
+
     from ..experiments import estimate
-    from ..experiments._progress import duration
-    from ..experiments._runner import _stored
 
     left = [task for task in tasks if force or not _stored(store, task)]
     guess = estimate(left, store.records(), workers)

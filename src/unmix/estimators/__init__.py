@@ -4,15 +4,16 @@ They follow scikit-learn's API, take arrays and give arrays, and never see groun
 import `data`, `metrics` or `theory`.
 """
 
+from unmix.solvers import causal_graph
+
 from ._autoencoder import Autoencoder
-from ._base import LatentEstimator
 from ._beta_vae import BetaVAE
-from ._causal import causal_graph
 from ._cg_vae import CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning
 from ._fast_ica import FastICA
 from ._ivae import IVAE
 from ._labelled import LabelledSparseAutoencoder
+from ._latent_estimator import LatentEstimator
 from ._pdgmm import PDGMM
 from ._slot_autoencoder import SlotAutoencoder
 from ._sparse_basis import SparseBasis

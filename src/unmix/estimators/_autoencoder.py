@@ -5,10 +5,10 @@ from typing import Any, final
 from torch import Tensor
 
 from unmix.nn import residual_mlp
+from unmix.objectives import Objective
+from unmix.training import Noise, Pace, Trained, train_restarts
 
-from ._base import Factory, LatentEstimator, build
-from ._objective import Objective
-from ._restarts import Schedule, Trained, train_restarts
+from ._latent_estimator import Factory, LatentEstimator, build
 
 
 @final
@@ -88,5 +88,6 @@ class Autoencoder(LatentEstimator):
         n = self.n_components
         return Objective(self.encoder(n_features, n), self.decoder(n, n_features), n)
 
-    def _train(self, x: Tensor, schedule: Schedule) -> Trained:
-        return train_restarts(build(self._networks, self.n_restarts, x, schedule.seed), {}, x, schedule)
+    def _train(self, x: Tensor, pace: Pace) -> Trained:
+        members = build(self._networks, self.n_restarts, x, pace.seed)
+        return train_restarts(members, {}, (x,), pace, beside=Noise(self.n_components))

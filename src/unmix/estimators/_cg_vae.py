@@ -9,19 +9,18 @@ import torch
 from torch import Tensor, nn
 
 from unmix.nn import residual_mlp
+from unmix.objectives import DomainObjective, Penalty
 from unmix.penalties import dependency_sparsity
+from unmix.solvers.coordinates import has_linear_coordinates, principal
+from unmix.solvers.domains import can_start, hops, linear_starts, rebase_domains, start_at_basis
+from unmix.training import Noise, Pace, Trained, joined, side_by_side, train_restarts
 
-from ._base import Factory, build
-from ._domain_base import DomainEstimator
-from ._domain_hops import hops
-from ._domain_objective import DomainObjective
-from ._domain_starts import can_start, linear_starts, rebase_domains, start_at_basis
-from ._linear_starts import has_linear_coordinates, principal
-from ._objective import Penalty
-from ._restarts import Schedule, Trained, joined, train_restarts
+from ._domain_estimator import DomainEstimator
+from ._latent_estimator import Factory, build
 
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 network = partial(residual_mlp, hidden=(64, 64), activation="silu")
+Data = tuple[Tensor, ...]  # what the encoder sees, the observations, the numbers of the domains
 _KNEE = 0.1  # of the default penalty
 _FIRST = 0.3  # share of the training that starts get, before the best one looks for other coordinates
 
@@ -152,18 +151,18 @@ class CGVAE(DomainEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _train(self, x: Tensor, schedule: Schedule, u: Any = None) -> Trained:
-        schedule = replace(schedule, max_iter=self._passes(len(x)))
-        generator = torch.Generator().manual_seed(schedule.seed)
+    def _train(self, x: Tensor, pace: Pace, u: Any = None) -> Trained:
+        pace = replace(pace, max_iter=self._passes(len(x)))
+        generator = torch.Generator().manual_seed(pace.seed)
         order = torch.randperm(len(x), generator=generator).to(x.device)  # restarts are judged on all domains
-        x, u = x[order], u.to(x.device)[order]
+        x, u = x[order], u.to(x.device, torch.int32)[order]
         loadings = principal(x, self.n_components)
         to_white = torch.linalg.pinv(loadings)
         seen = x if self.objective == "bound" else x @ to_white.T
-        members = build(self._members, self.n_restarts, x, schedule.seed)
-        batch = torch.cat([seen, x, u[:, None].to(x)], dim=1)
-        self._start(members, batch, loadings, generator)
-        trained = self._searched(members, batch, schedule, generator)
+        members = build(self._members, self.n_restarts, x, pace.seed)
+        data = side_by_side(seen, x, u)
+        self._start(members, data, loadings, generator)
+        trained = self._searched(members, data, pace, generator)
         if self.objective == "likelihood":
             front = nn.utils.skip_init(nn.Linear, *loadings.shape, bias=False).to(x).requires_grad_(False)
             front.weight.copy_(to_white)
@@ -171,10 +170,10 @@ class CGVAE(DomainEstimator):
         return trained
 
     def _start(
-        self, members: list[DomainObjective], batch: Tensor, loadings: Tensor, generator: torch.Generator
+        self, members: list[DomainObjective], data: Data, loadings: Tensor, generator: torch.Generator
     ) -> None:
         """Start at linear models where networks allow, and the laws at what their codes look like."""
-        _, x, u = members[0].parts(batch)
+        seen, x, u = data
         to_white = torch.linalg.pinv(loadings)
         if can_start(members[0]):
             bases = linear_starts(x @ to_white.T, u, loadings, len(members), generator)
@@ -184,33 +183,33 @@ class CGVAE(DomainEstimator):
                 start_at_basis(member, ordered, inwards, loadings)
         with torch.no_grad():
             for member in members:
-                member.prior.start(member.encode(batch), u)
+                member.prior.start(member.encode(seen, u), u)
 
     def _searched(
-        self, members: list[DomainObjective], batch: Tensor, schedule: Schedule, generator: torch.Generator
+        self, members: list[DomainObjective], data: Data, pace: Pace, generator: torch.Generator
     ) -> Trained:
         """Train the starts; then the best of them beside its copies in other coordinates."""
         weights: dict[str, Any] = {"likelihood": self.beta, "penalty": self.weight}
+        train = partial(train_restarts, weights=weights, data=data, beside=Noise(self.n_components))
         if not has_linear_coordinates(members[0]) or self.n_shared or callable(self.weight):
-            return train_restarts(members, weights, batch, schedule)
+            return train(members, pace=pace)
         price = _KNEE * float(self.weight) / self.beta
-        improve = partial(rebase_domains, batch=batch, prices=price)
-        if not price or schedule.max_iter < 2 or len(members) == 1:
-            return train_restarts(members, weights, batch, schedule, improve)
-        n_first = max(1, round(_FIRST * schedule.max_iter))
-        first = train_restarts(members, weights, batch, _part(schedule, n_first, "starts"), improve)
-        others = hops(first.objective, batch, price, generator)
-        n_last = schedule.max_iter - n_first
-        last = train_restarts(others, weights, batch, _part(schedule, n_last, "hops"))
+        improve = partial(rebase_domains, data=data, prices=price)
+        if not price or pace.max_iter < 2 or len(members) == 1:
+            return train(members, pace=pace, improve=improve)
+        n_first = max(1, round(_FIRST * pace.max_iter))
+        first = train(members, pace=_part(pace, n_first, "starts"), improve=improve)
+        others = hops(first.objective, data, price, generator)
+        n_last = pace.max_iter - n_first
+        last = train(others, pace=_part(pace, n_last, "hops"))
         scores = list(first.scores)
         scores[scores.index(min(scores))] = min(last.scores)  # of the start that went on
         return Trained(last.objective, joined([first.history, last.history]), tuple(scores))
 
 
-def _part(schedule: Schedule, max_iter: int, name: str) -> Schedule:
-    """Return the schedule of a part of the training, with checkpoints of its own."""
-    folder = schedule.checkpoint and schedule.checkpoint / name
-    return replace(schedule, max_iter=max_iter, checkpoint=folder)
+def _part(pace: Pace, max_iter: int, name: str) -> Pace:
+    """Return the pace of a part of the training, with checkpoints of its own."""
+    return replace(pace, max_iter=max_iter, checkpoint=pace.folder(name))
 
 
 def _changing_first(basis: Tensor, white: Tensor, u: Tensor) -> Tensor:

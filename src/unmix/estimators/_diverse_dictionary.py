@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from unmix.nn import residual_mlp
+from unmix.objectives import Objective, Penalty
 from unmix.penalties import dependency_sparsity
+from unmix.solvers.coordinates import distinct_bases, has_linear_coordinates, principal, rebase, start_linear
+from unmix.training import Noise, Pace, Trained, train_restarts
 
-from ._base import Factory, LatentEstimator, build
-from ._linear_starts import distinct_bases, has_linear_coordinates, principal, rebase, start_linear
-from ._objective import Objective, Penalty
-from ._restarts import Schedule, Trained, train_restarts
+from ._latent_estimator import Factory, LatentEstimator, build
 
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 WEIGHT_TALL, WEIGHT_SQUARE, WEIGHT_CORRELATION = 0.015, 0.003, 0.1
@@ -114,19 +114,18 @@ class DiverseDictionaryLearning(LatentEstimator):
         square = n_features == n
         return Objective(*networks, n, variational=True, penalty=self.penalty, decorrelate=square)
 
-    def _train(self, x: Tensor, schedule: Schedule) -> Trained:
+    def _train(self, x: Tensor, pace: Pace) -> Trained:
         square = _is_square(x, self.n_components)
-        members = build(self._networks, self.n_restarts, x, schedule.seed)
+        members = build(self._networks, self.n_restarts, x, pace.seed)
         informed = has_linear_coordinates(members[0])
         if informed:
-            _start(members, x, torch.Generator().manual_seed(schedule.seed))
+            _start(members, x, torch.Generator().manual_seed(pace.seed))
         default = WEIGHT_SQUARE if square else WEIGHT_TALL
         weights = {"kl": self.beta, "penalty": default if self.weight is None else self.weight}
         if square:
             weights["correlation"] = WEIGHT_CORRELATION
-        return train_restarts(
-            members, weights, x, schedule, improve=rebase if informed and not square else None
-        )
+        improve = rebase if informed and not square else None
+        return train_restarts(members, weights, (x,), pace, beside=Noise(self.n_components), improve=improve)
 
 
 def _is_square(x: Tensor, n_components: int) -> bool:

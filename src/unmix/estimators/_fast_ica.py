@@ -14,14 +14,25 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from unmix.rows import DaskRows, Rows, array_rows, block_rows, dask_rows, file_rows, is_dask
+from unmix.solvers.ica import (
+    CONTRASTS,
+    Goal,
+    Shape,
+    Solution,
+    Spread,
+    White,
+    Whitening,
+    fixed_point,
+    labeller,
+    polar,
+    quasi_newton,
+    spread_of,
+    stability,
+    white_rows,
+    whitening_of,
+)
 from unmix.training import device
-
-from ._ica_cluster import DaskRows, dask_rows, is_dask
-from ._ica_reliability import Shape, labeller, stability
-from ._ica_solvers import Goal, Solution, fixed_point, polar, quasi_newton
-from ._ica_streams import Rows, array_rows, block_rows, file_rows
-from ._ica_sums import CONTRASTS
-from ._ica_white import Spread, White, Whitening, spread_of, white_rows, whitening_of
 
 _SOLVERS = {"parallel": fixed_point, "newton": quasi_newton}
 _CHOICES = {

@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 
 from unmix.nn import residual_mlp
+from unmix.training import Noise, Pace, Trained, side_by_side, train_restarts
 
-from ._base import Factory, build
-from ._domain_base import DomainEstimator
-from ._restarts import Schedule, Trained, train_restarts
+from ._domain_estimator import DomainEstimator
+from ._latent_estimator import Factory, build
 
 
 @final
@@ -85,10 +85,11 @@ class IVAE(DomainEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _train(self, x: Tensor, schedule: Schedule, u: Any = None) -> Trained:
-        schedule = replace(schedule, max_iter=self._passes(len(x)))
-        order = torch.randperm(len(x), generator=torch.Generator().manual_seed(schedule.seed)).to(x.device)
-        x, u = x[order], u.to(x.device)[order]
-        batch = torch.cat([x, x, u[:, None].to(x)], dim=1)
-        members = build(self._members, self.n_restarts, x, schedule.seed)
-        return train_restarts(members, {"likelihood": self.beta}, batch, schedule)
+    def _train(self, x: Tensor, pace: Pace, u: Any = None) -> Trained:
+        pace = replace(pace, max_iter=self._passes(len(x)))
+        order = torch.randperm(len(x), generator=torch.Generator().manual_seed(pace.seed)).to(x.device)
+        x, u = x[order], u.to(x.device, torch.int32)[order]
+        members = build(self._members, self.n_restarts, x, pace.seed)
+        return train_restarts(
+            members, {"likelihood": self.beta}, side_by_side(x, x, u), pace, beside=Noise(self.n_components)
+        )

@@ -8,11 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from unmix.nn import mlp
-from unmix.training import History, Minibatches, minimise_constrained
+from unmix.objectives import LabelledObjective
+from unmix.training import History, Minibatches, Pace, Trained, minimise_constrained
 
-from ._base import Factory, LatentEstimator, build
-from ._group_moments import LabelledObjective
-from ._restarts import Schedule, Trained
+from ._latent_estimator import Factory, LatentEstimator, build
 
 network = partial(mlp, hidden=(128, 128, 128, 128))
 
@@ -139,33 +138,31 @@ class LabelledSparseAutoencoder(LatentEstimator):
         masks = None if self.masks is None else torch.tensor(np.asarray(self.masks), dtype=torch.bool)
         return LabelledObjective(encoder, self.decoder(n, n_features), n, len(self.classes_), masks)
 
-    def _train(self, x: Tensor, schedule: Schedule, **beside: Any) -> Trained:
+    def _train(self, x: Tensor, pace: Pace) -> Trained:
         groups = self._groups.to(x.device)
-        members = build(self._networks, self.n_restarts, x, schedule.seed)
-        histories = [self._descend(k, member, x, groups, schedule) for k, member in enumerate(members)]
+        members = build(self._networks, self.n_restarts, x, pace.seed)
+        histories = [self._descend(k, member, x, groups, pace) for k, member in enumerate(members)]
         scores = [_score(member.eval(), x, groups, self.weight) for member in members]
         best = int(np.argmin(scores))
         return Trained(members[best].requires_grad_(False), histories[best], tuple(scores))
 
-    def _descend(
-        self, k: int, member: LabelledObjective, x: Tensor, groups: Tensor, schedule: Schedule
-    ) -> History:
+    def _descend(self, k: int, member: LabelledObjective, x: Tensor, groups: Tensor, pace: Pace) -> History:
         def terms(batch: tuple[Tensor, ...]) -> dict[str, Tensor]:
             found = member(*batch)
             return found | {"moments": self.weight * found["moments"]}
 
-        generator = torch.Generator().manual_seed((schedule.seed + k) % 2**63)
+        generator = torch.Generator().manual_seed((pace.seed + k) % 2**63)
         return minimise_constrained(
             terms,
             "l1",
             member,
-            Minibatches(x, groups, batch_size=schedule.batch_size, generator=generator),
+            Minibatches(x, groups, batch_size=pace.batch_size, generator=generator),
             epsilon=self.epsilon,
-            n_steps=schedule.steps(len(x)),
-            lr=schedule.lr,
+            n_steps=pace.steps(len(x)),
+            lr=pace.lr,
             dual_lr=self.dual_lr,
-            checkpoint=schedule.checkpoint and schedule.checkpoint / f"restart-{k}",
-            progress=schedule.progress,
+            checkpoint=pace.folder(f"restart-{k}"),
+            progress=pace.progress,
             description=f"restart {k}",
         )
 

@@ -13,19 +13,26 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from unmix.nn import residual_mlp, value_and_jacobian
+from unmix.objectives import MixtureObjective, Objective, SpikesAndSlabs, in_chunks
+from unmix.solvers.coordinates import Affine, affine, start_at, whitening
+from unmix.solvers.sparse_rows import (
+    SEARCHED,
+    Components,
+    Spikes,
+    among_resting,
+    components_of,
+    contrast,
+    fit_spikes,
+    genericity_gap,
+    likely_basis,
+    rough_basis,
+    share_off,
+    sparsest_rows,
+    too_few,
+)
+from unmix.training import Pace, Trained, Width, shrinking, train_restarts
 
-from ._affine import Affine, affine, start_at, whitening
-from ._annealing import shrinking
-from ._base import Factory, LatentEstimator, build
-from ._components import Components, components_of, genericity_gap
-from ._likelihood import MixtureObjective, SpikesAndSlabs
-from ._likely_basis import likely_basis
-from ._objective import Objective, in_chunks
-from ._restarts import Schedule, Trained, train_restarts
-from ._rough_basis import SEARCHED, among_resting, rough_basis
-from ._sparse_flags import too_few
-from ._sparsest_rows import share_off, sparsest_rows
-from ._spikes import Spikes, contrast, fit_spikes
+from ._latent_estimator import Factory, LatentEstimator, build
 
 WIDTHS = (0.5, 0.05)  # of the spikes, in standard deviations of a code: where training starts and ends
 # widths of a search for sparse rows, and how many variables rest in the searches after it; without widths the
@@ -213,19 +220,18 @@ class PDGMM(LatentEstimator):
     def _square(self, n: int) -> MixtureObjective:
         return MixtureObjective(self.encoder(n, n), self.decoder(n, n), n)
 
-    def _train(self, x: Tensor, schedule: Schedule) -> Trained:
-        generator = torch.Generator().manual_seed(schedule.seed)
+    def _train(self, x: Tensor, pace: Pace) -> Trained:
+        generator = torch.Generator().manual_seed(pace.seed)
         front, left_out = whitening(x.double(), self.n_components)
         white = front(x.double())
         self.active_ = np.arange(self.n_components) < len(front.bias)
-        members = build(self._square, self.n_restarts, white, schedule.seed)
+        members = build(self._square, self.n_restarts, white, pace.seed)
         for number, member in enumerate(members):
             widths, resting = STARTS[number % len(STARTS)]
             _start(member, white[:_CONDITIONED], widths, resting, generator)
-        n_steps = schedule.steps(len(x))
-        trained = train_restarts(
-            members, {"likelihood": self.weight}, white.float(), schedule, anneal=shrinking(*WIDTHS, n_steps)
-        )
+        n_steps = pace.steps(len(x))
+        width = Width(shrinking(*WIDTHS, n_steps))
+        trained = train_restarts(members, {"likelihood": self.weight}, (white.float(),), pace, beside=width)
         square = cast(MixtureObjective, trained.objective.double())
         self.prior_ = parameters_to_vector(square.prior.parameters()).detach().cpu().numpy()
         self.left_out_ = np.array(left_out)
@@ -302,7 +308,8 @@ def _start(
     for most in resting:
         basis = among_resting(white, basis, generator, most=most, **settings)
     start_at(member.encoder, member.decoder, affine(*basis))
-    member.prior.start(fit_spikes(white[:SEARCHED] @ basis[0].T + basis[1]))
+    spikes = fit_spikes(white[:SEARCHED] @ basis[0].T + basis[1])
+    member.prior.start(spikes.mass, spikes.mean, spikes.spread)
 
 
 def _normalised(to_white: Affine) -> tuple[Tensor, Tensor]:

@@ -12,15 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from unmix.nn import residual_mlp
+from unmix.objectives import AdditiveDecoder, Objective, Penalty, SlotObjective
 from unmix.penalties import slot_sparsity
+from unmix.solvers.coordinates import has_linear_coordinates, principal, start_linear
+from unmix.solvers.slots import find_slots, rebase_slots, start_additive
+from unmix.training import Ensemble, Noise, Pace, Trained, train_restarts
 
-from ._base import Factory, LatentEstimator, build
-from ._ensemble import Ensemble
-from ._linear_starts import has_linear_coordinates, principal, start_linear
-from ._objective import Objective, Penalty
-from ._restarts import Schedule, Trained, train_restarts
-from ._slot_objective import AdditiveDecoder, SlotObjective
-from ._slot_starts import find_slots, rebase_slots, start_additive
+from ._latent_estimator import Factory, LatentEstimator, build
 
 WEIGHT_SCALE = 0.1
 _SEARCHES = 3  # after the first: the more the code is bent towards slots, the better they show
@@ -164,34 +162,37 @@ class SlotAutoencoder(LatentEstimator):
         fixed = isinstance(self.penalty, partial) and "slots" in self.penalty.keywords
         return partial(self.penalty, slots=self.partition_) if given and not fixed else self.penalty
 
-    def _train(self, x: Tensor, schedule: Schedule) -> Trained:
-        generator = torch.Generator().manual_seed(schedule.seed)
-        informed = self.search and has_linear_coordinates(build(self._plain, 1, x, schedule.seed)[0])
-        warm_up = max(1, round(_WARM_UP * schedule.max_iter)) if informed or self.slots is None else 0
-        first = replace(schedule, max_iter=warm_up, checkpoint=_folder(schedule, "warm-up"))
+    def _train(self, x: Tensor, pace: Pace) -> Trained:
+        generator = torch.Generator().manual_seed(pace.seed)
+        informed = self.search and has_linear_coordinates(build(self._plain, 1, x, pace.seed)[0])
+        warm_up = max(1, round(_WARM_UP * pace.max_iter)) if informed or self.slots is None else 0
+        first = replace(pace, max_iter=warm_up, checkpoint=pace.folder("warm-up"))
         plain = self._warmed_up(x, first) if warm_up else None
         self.slot_of_ = self._slot_numbers(plain, x, generator, informed)
         improve = partial(rebase_slots, partition=self.partition_) if informed else None
-        members = build(self._networks, self.n_restarts, x, schedule.seed)
+        members = build(self._networks, self.n_restarts, x, pace.seed)
         if plain is not None and improve is not None:
             _start(members, plain, x, generator, improve)
-        n_left = max(1, schedule.max_iter - warm_up)
+        n_left = max(1, pace.max_iter - warm_up)
         return train_restarts(
             members,
             {"penalty": self.weight, "scale": WEIGHT_SCALE},
-            x,
-            replace(schedule, max_iter=n_left, checkpoint=_folder(schedule, "slots")),
+            (x,),
+            replace(pace, max_iter=n_left, checkpoint=pace.folder("slots")),
+            beside=Noise(self.n_components),
             improve=None if self.additive else improve,
             improve_rounds=_SEARCHES,
         )
 
-    def _warmed_up(self, x: Tensor, schedule: Schedule) -> Objective:
+    def _warmed_up(self, x: Tensor, pace: Pace) -> Objective:
         """Train for reconstruction alone, from principal components where networks have a linear part."""
-        (member,) = build(self._plain, 1, x, schedule.seed)
+        (member,) = build(self._plain, 1, x, pace.seed)
         if has_linear_coordinates(member):
             n = self.n_components
             start_linear(member, principal(x, n), torch.eye(n).to(x))
-        return train_restarts([member], {"scale": WEIGHT_SCALE}, x, schedule).objective
+        return train_restarts(
+            [member], {"scale": WEIGHT_SCALE}, (x,), pace, beside=Noise(self.n_components)
+        ).objective
 
     def _slot_numbers(
         self, plain: Objective | None, x: Tensor, generator: torch.Generator, search: bool
@@ -209,7 +210,7 @@ def _start(
 ) -> None:
     """Start members at the sparsest slots of the warm decoder, each by a search of its own."""
     ensemble = Ensemble([plain] * len(members), {})
-    improve(ensemble, x, generator)
+    improve(ensemble, (x,), generator)
     for number, member in enumerate(members):
         start = ensemble.extract(number)
         member.encoder = start.encoder
@@ -217,10 +218,6 @@ def _start(
             start_additive(member.decoder, start, x)
         else:
             member.decoder = start.decoder
-
-
-def _folder(schedule: Schedule, name: str) -> Any:
-    return schedule.checkpoint and schedule.checkpoint / name
 
 
 def listed(slots: int | Sequence[Sequence[int]], n_components: int) -> list[list[int]]:

@@ -13,14 +13,11 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from unmix.solvers.sparse_rows import SparseRows, Spikes, fit_spikes, flags, lagrangian_rows, sparsest_rows
 from unmix.training import device
 
-from ._base import _plain
 from ._checks import check_data
-from ._lagrangian_rows import lagrangian_rows
-from ._sparse_flags import flags
-from ._sparsest_rows import SparseRows, sparsest_rows
-from ._spikes import Spikes, fit_spikes
+from ._latent_estimator import _plain
 
 SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
 SOLVERS = ("descent", "ransac", "subspaces", "lagrangian")

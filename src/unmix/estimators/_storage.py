@@ -15,18 +15,18 @@ from torch import Tensor
 
 from unmix._files import atomic_write
 from unmix._version import __version__
+from unmix.objectives import Objective
 from unmix.structure import Structure
 from unmix.training import History
 
 from ._autoencoder import Autoencoder
-from ._base import LatentEstimator
 from ._beta_vae import BetaVAE
 from ._cg_vae import CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning
 from ._fast_ica import FastICA
 from ._ivae import IVAE
 from ._labelled import LabelledSparseAutoencoder
-from ._objective import Objective
+from ._latent_estimator import LatentEstimator
 from ._pdgmm import PDGMM
 from ._plain_storage import fitted_tensors, fitted_values, restore_fitted
 from ._settings import decode, storable

@@ -7,11 +7,10 @@ from typing import Any, final
 from torch import Tensor, nn
 
 from unmix.nn import mlp
+from unmix.objectives import MixtureOfGaussians, Objective, VaDEObjective
+from unmix.training import Noise, Pace, Trained, train_restarts
 
-from ._base import Factory, LatentEstimator, build
-from ._mixture_prior import MixtureOfGaussians, VaDEObjective
-from ._objective import Objective
-from ._restarts import Schedule, Trained, train_restarts
+from ._latent_estimator import Factory, LatentEstimator, build
 
 OUTPUTS = ("sigmoid", "linear")
 published_encoder = partial(mlp, hidden=(512, 512, 2048), activation="relu")
@@ -118,9 +117,9 @@ class VaDE(LatentEstimator):
         prior = MixtureOfGaussians(5 * n if self.n_classes is None else self.n_classes, n)
         return VaDEObjective(self.encoder(n_features, 2 * n), decoder, prior)
 
-    def _train(self, x: Tensor, schedule: Schedule, **beside: Any) -> Trained:
-        members = build(self._networks, self.n_restarts, x, schedule.seed)
-        trained = train_restarts(members, {"kl": self.beta}, x, schedule)
+    def _train(self, x: Tensor, pace: Pace) -> Trained:
+        members = build(self._networks, self.n_restarts, x, pace.seed)
+        trained = train_restarts(members, {"kl": self.beta}, (x,), pace, beside=Noise(self.n_components))
         self._describe(trained.objective)
         return trained
 

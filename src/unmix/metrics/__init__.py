@@ -5,14 +5,10 @@ Every metric is a function of plain arrays, truth first. `evaluate` gives each o
 observations: a number without these misleads.
 """
 
-from ._align import align
-from ._align_result import Alignment, MapError
 from ._beta_vae import beta_vae_score
 from ._block_r2 import block_r2
 from ._convexity import Convexity, convexity
 from ._dci import DCI, dci
-from ._diameter import Diameter, diameter
-from ._evaluate import evaluate
 from ._factor_vae import factor_vae_score
 from ._floor import rotation_floor
 from ._graph import cpdag, shd
@@ -23,12 +19,13 @@ from ._mig import mig
 from ._modularity import ModularityExplicitness, modularity_explicitness
 from ._r2 import r2
 from ._sap import sap
-from ._score import Evaluation, Score
 from ._slots import slot_identifiability
 from ._sparsity import concentration, hoyer_sparsity
 from ._structure import StructureRecovery, structure_f1, structure_recovery
 from ._support import rows_found, support_f1
 from ._udr import udr
+from .alignment import Alignment, Diameter, MapError, align, diameter
+from .evaluation import Evaluation, Score, evaluate
 
 __all__ = [
     "evaluate",

@@ -7,37 +7,69 @@ decoders and pairs of runs, and `explain` joins what they say. What is estimated
 refits) takes a `random_state`; all else is exact.
 """
 
-from ._between import Between, between
 from ._certificate import Certificate
-from ._certify import StructureCertificate, certify
-from ._certify_decoder import DecoderCertificate, certify_decoder
-from ._certify_pair import PairCertificate, certify_pair
-from ._change_ranks import RankCheck
-from ._changes import SufficientChanges, sufficient_changes
-from ._common_basis import CommonBasis, StandardBasis
-from ._components import certify_components
-from ._counterexample import Counterexample, counterexample
-from ._derivatives import finite_differences
-from ._domains import DomainCertificate, LatentPlan, certify_domains
-from ._explain import explain
-from ._explanation import Explanation
-from ._finest import FinestPartition, factor_graph, finest_partition
-from ._genericity import Genericity
-from ._ica_constants import Curvature, ica_constant, ica_curvature, whitening_constants
-from ._identify import Region, identify
-from ._mechanism_types import Mechanism
-from ._mechanisms import MechanismCertificate, certify_mechanisms
-from ._mixture import MixtureCertificate, certify_mixture, certify_supports
-from ._near_isometry import isometric_constant, near_isometry_bound
-from ._nonlinearity import Nonlinearity, nonlinearity
-from ._reading import Reading, Unused, resampled_structures
-from ._refits import refitted_structures
-from ._softmax import SoftmaxDiversity, softmax_diversity
-from ._sparsity_gap import SparsityGap, sparsity_gap
-from ._stability import Stability, stability
-from ._tangent import tangent_factors
-from ._triangular import TriangularAlternative, triangular_alternative
-from ._variability import SupportVariability
+from .domains import (
+    DomainCertificate,
+    LatentPlan,
+    RankCheck,
+    SufficientChanges,
+    certify_domains,
+    sufficient_changes,
+)
+from .explanation import Explanation, Reading, Unused, explain, resampled_structures
+from .mechanisms import (
+    FinestPartition,
+    Mechanism,
+    MechanismCertificate,
+    SparsityGap,
+    certify_mechanisms,
+    factor_graph,
+    finest_partition,
+    finite_differences,
+    sparsity_gap,
+    tangent_factors,
+)
+from .mixtures import (
+    CommonBasis,
+    Genericity,
+    MixtureCertificate,
+    StandardBasis,
+    SupportVariability,
+    certify_components,
+    certify_mixture,
+    certify_supports,
+)
+from .near import (
+    Curvature,
+    DecoderCertificate,
+    PairCertificate,
+    SoftmaxDiversity,
+    certify_decoder,
+    certify_pair,
+    ica_constant,
+    ica_curvature,
+    isometric_constant,
+    near_isometry_bound,
+    softmax_diversity,
+    whitening_constants,
+)
+from .sparsity import (
+    Between,
+    Counterexample,
+    Nonlinearity,
+    Region,
+    Stability,
+    StructureCertificate,
+    TriangularAlternative,
+    between,
+    certify,
+    counterexample,
+    identify,
+    nonlinearity,
+    refitted_structures,
+    stability,
+    triangular_alternative,
+)
 
 __all__ = [
     "certify",

@@ -6,11 +6,16 @@ nothing had happened.
 """
 
 from ._batches import Minibatches
+from ._beside import Noise, Width, shrinking
 from ._checkpoint import read_parameters
 from ._constrained import minimise_constrained
 from ._device import device
+from ._ensemble import Ensemble
 from ._history import History
 from ._minimise import minimise
+from ._pace import Pace
+from ._records import side_by_side
+from ._restarts import Trained, joined, train_restarts
 from ._schedules import constant, cosine, one_cycle, ramp, warm_up
 
 __all__ = [
@@ -25,4 +30,13 @@ __all__ = [
     "warm_up",
     "ramp",
     "read_parameters",
+    "train_restarts",
+    "Ensemble",
+    "Pace",
+    "Trained",
+    "Noise",
+    "side_by_side",
+    "Width",
+    "shrinking",
+    "joined",
 ]

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ._records import block_of, columns_of, views
+
 _SAMPLED_ENTRIES = 1 << 20  # a digest of more would cost a transfer from the device for little
 
 
@@ -20,7 +22,7 @@ class Minibatches:
     Parameters
     ----------
     *tensors : Tensor of shape (n_samples, ...)
-        Batched together along the first axis.
+        Batched together along the first axis; those that lie `side_by_side` are gathered at once.
     batch_size : int
         Samples per batch.
     generator : torch.Generator
@@ -51,6 +53,7 @@ class Minibatches:
         self.tensors, self.n_samples = tensors, len(tensors[0])
         self.batch_size = min(batch_size, self.n_samples)
         self.generator, self.noise = generator, noise
+        self._block = block_of(tensors)
         self._order, self._cursor = torch.empty(0, dtype=torch.long, device=tensors[0].device), 0
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
@@ -64,6 +67,8 @@ class Minibatches:
         if self.batch_size == self.n_samples:
             return self.tensors
         rows = self._rows()
+        if self._block is not None:
+            return views(self._block.index_select(0, rows), columns_of(self.tensors))
         return tuple(tensor.index_select(0, rows) for tensor in self.tensors)
 
     def _rows(self) -> Tensor:

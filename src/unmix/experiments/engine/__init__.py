@@ -1,0 +1,45 @@
+"""What runs an experiment: cells, tasks, the sweep, the store and the summary."""
+
+from ._cell import BUDGETS, Cell
+from ._code import code_version
+from ._estimate import Estimate, estimate
+from ._executors import dask_executor, process_pool
+from ._markdown import write_markdown
+from ._methods import codes_of, find_method, make_method
+from ._progress import duration, progress
+from ._reasons import Reason, read_reasons
+from ._runner import Outcome, _stored, sweep
+from ._store import Store
+from ._summary import RAW, ROTATION, Line, Table, summarise
+from ._task import Task, load_experiment, tasks_of, title_of
+
+__all__ = [
+    "_stored",
+    "BUDGETS",
+    "Cell",
+    "code_version",
+    "codes_of",
+    "dask_executor",
+    "duration",
+    "Estimate",
+    "estimate",
+    "find_method",
+    "Line",
+    "load_experiment",
+    "make_method",
+    "Outcome",
+    "process_pool",
+    "progress",
+    "RAW",
+    "read_reasons",
+    "Reason",
+    "ROTATION",
+    "Store",
+    "summarise",
+    "sweep",
+    "Table",
+    "Task",
+    "tasks_of",
+    "title_of",
+    "write_markdown",
+]

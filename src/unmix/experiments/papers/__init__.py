@@ -1,0 +1,36 @@
+"""The tables of the papers, one module each: `CELLS` and `run(cell, seed, budget)`."""
+
+EXPERIMENTS = (
+    "ddl.figure4",
+    "ddl.figure5",
+    "ddl.table4",
+    "ddl.table5",
+    "ddl.table6",
+    "pdgmm.table1",
+    "pdgmm.d4",
+    "pdgmm.d5",
+    "pdgmm.d5_bounds",
+    "pdgmm.d6",
+    "pdgmm.d7",
+    "pdgmm.d8",
+    "pdgmm.d9",
+    "pdgmm.e1",
+    "pdgmm.e2",
+    "pdgmm.e3",
+    "pdgmm.e5",
+    "nearid.figure2",
+    "nearid.table1",
+    "cg.domains",
+    "cg.square",
+    "mechanistic.overlap",
+    "mechanistic.kinds",
+    "mechanistic.ablation",
+    "scale.ddl",
+    "scale.pdgmm",
+    "scale.cg",
+    "scale.mechanistic",
+    "floor.scores",
+    "seeds.agreement",
+)
+
+__all__ = ["EXPERIMENTS"]

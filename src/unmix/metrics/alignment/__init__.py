@@ -1,0 +1,13 @@
+"""How far two runs agree, and up to which map."""
+
+from ._align import align
+from ._diameter import Diameter, diameter
+from ._result import Alignment, MapError
+
+__all__ = [
+    "align",
+    "Alignment",
+    "Diameter",
+    "diameter",
+    "MapError",
+]

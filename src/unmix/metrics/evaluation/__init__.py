@@ -1,0 +1,10 @@
+"""`evaluate`: every metric with its interval, null, floor and raw score."""
+
+from ._evaluate import evaluate
+from ._score import Evaluation, Score
+
+__all__ = [
+    "evaluate",
+    "Evaluation",
+    "Score",
+]

@@ -1,0 +1,247 @@
+"""A table of scores: a mapping, a frame, a terminal table and a file."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ..._files import atomic_write
+
+_HEADINGS = ("metric", "value", "interval", "null", "floor", "raw x", "probe", "n", "seconds", "reads as")
+_FEW_HEADINGS = ("metric", "value", "interval", "null", "floor", "raw x", "reads as")
+_CAPTION = (
+    "null: shuffled rows. floor: random rotations of the truth. In brackets: what 95% of them stay below."
+)
+_SUFFIXES = (".csv", ".json", ".html", ".htm")
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Scores</title><style>
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; background: #fff }}
+table {{ border-collapse: collapse }} th, td {{ padding: .3rem .8rem; border-bottom: 1px solid #ccc }}
+th {{ text-align: left }} td {{ font-variant-numeric: tabular-nums }}
+</style></head><body>
+<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>
+<tbody>{body}</tbody></table>
+</body></html>
+"""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A metric's value and what is needed to read it.
+
+    Attributes
+    ----------
+    value : float
+    interval : (float, float)
+        95% interval of the value over resampled data.
+    null : float or None
+        The value when the rows of the codes are shuffled: chance, at this sample size and width.
+    floor : float or None
+        The value of random rotations of the truth: everything known, nothing identified. None where the
+        metric is undefined there, as compactness is with a single code.
+    raw : float or None
+        The value of the raw observations in place of the codes, when they were given.
+    seconds : float
+        Time for one evaluation of the metric; the parts of one metric share it.
+    n_samples : int
+        Samples used; slow metrics use a random part of many.
+    probe : str
+        What reads the codes.
+    n_boot, n_draws : int
+        Half-samples behind the interval; draws behind null and floor.
+    factors : str or None
+        Which factors were taken as discrete, where that matters to the metric.
+    null_high, floor_high : float or None
+        What 95% of shuffles, and of rotations, stay below: by quantiles of 20 draws or more, else by
+        Student's t.
+    """
+
+    value: float
+    interval: tuple[float, float]
+    null: float | None
+    floor: float | None
+    raw: float | None
+    seconds: float
+    n_samples: int
+    probe: str = ""
+    n_boot: int = 0
+    n_draws: int = 0
+    factors: str | None = None
+    null_high: float | None = None
+    floor_high: float | None = None
+
+    @property
+    def reading(self) -> str:
+        """What the value is evidence of, by the low end of its interval: "chance", "floor" or "above floor".
+
+        "floor" says that codes which identify nothing often score as much: one rotation in twenty, or more.
+        "above chance" says that there is no floor to compare with.
+        """
+        null = self.null if self.null_high is None else self.null_high
+        floor = self.floor if self.floor_high is None else self.floor_high
+        if null is not None and self.interval[0] <= null:
+            return "chance"
+        if floor is None:
+            return "above chance"
+        return "floor" if self.interval[0] <= floor else "above floor"
+
+
+@dataclass(frozen=True)
+class Evaluation(Mapping[str, Score]):
+    """Scores by the name of their metric; prints as a table.
+
+    Attributes
+    ----------
+    scores : dict of str to Score
+    factors : str
+        Which factors were taken as discrete, and who said so.
+    undefined : tuple of str
+        Scores left out since the metric has no value on these data (modularity with a single factor, say).
+    """
+
+    scores: dict[str, Score]
+    factors: str = ""
+    undefined: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Score:
+        return self.scores[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.scores)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns: "metric", then what `records` holds."""
+        return ("metric", "value", "low", "high", *_MORE)
+
+    def column(self, name: str) -> list[Any]:
+        """Return one column, a value per metric.
+
+        >>> Evaluation({"mcc": Score(0.9, (0.8, 1.0), 0.1, 0.7, None, 0.01, 100)}).column("high")
+        [1.0]
+        """
+        if name not in self.columns:
+            raise ValueError(f"`name` must be one of {self.columns}, got {name!r}. Choose one of them.")
+        return [record[name] for record in self.records()]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one flat dictionary per metric."""
+        return [_record(name, score) for name, score in self.scores.items()]
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, a row per metric."""
+        try:
+            import pandas
+        except ImportError:
+            raise ValueError(
+                "`to_frame` needs pandas: pip install pandas, or use `records`, `column` or `write`."
+            ) from None
+        return pandas.DataFrame(self.records(), columns=list(self.columns)).set_index("metric")
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return plain numbers, ready for JSON."""
+        return {
+            name: asdict(score) | {"interval": list(score.interval), "reading": score.reading}
+            for name, score in self.scores.items()
+        }
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as .csv, .json or .html, by the suffix, atomically."""
+        suffix = Path(path).suffix.lower()
+        if suffix not in _SUFFIXES:
+            raise ValueError(f"`path` must end in {', '.join(_SUFFIXES)}, got {str(path)!r}. Rename it.")
+        text = {".csv": self._csv, ".json": self._json}.get(suffix, self._html)()
+        return atomic_write(path, text)
+
+    def __str__(self) -> str:
+        rows = [_HEADINGS, *self._rows()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        wide = [_HEADINGS, *self._rows()]
+        fits = sum(max(map(len, column)) + 3 for column in zip(*wide, strict=True)) < options.max_width
+        yield from self._drawn(wide if fits else [_FEW_HEADINGS, *map(_few, self.scores.items())])
+
+    def _drawn(self, rows: list[tuple[str, ...]]) -> Iterator[Any]:
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+        for name in rows[0]:
+            drawn.add_column(name, no_wrap=True)
+        for row in rows[1:]:
+            drawn.add_row(*map(Text, row))  # a name is no markup
+        yield drawn
+        yield Text(self._caption(), style="dim")
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [_row(name, score) for name, score in self.scores.items()]
+
+    def _csv(self) -> str:
+        text = io.StringIO()
+        rows = csv.DictWriter(text, self.columns, lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(self.records())
+        return text.getvalue()
+
+    def _json(self) -> str:
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, indent=1) + "\n"
+
+    def _html(self) -> str:
+        head = "".join(f"<th>{escape(name)}</th>" for name in _HEADINGS)
+        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self._rows())
+        body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+        return _PAGE.format(caption=escape(self._caption()), head=head, body=body)
+
+    def _caption(self) -> str:
+        left_out = f"Undefined here: {', '.join(self.undefined)}." if self.undefined else ""
+        return " ".join(filter(None, (_CAPTION, self.factors, left_out)))
+
+
+_MORE = (
+    *("null", "null_high", "floor", "floor_high", "raw", "probe"),
+    *("n_samples", "n_boot", "n_draws", "seconds", "factors", "reading"),
+)
+
+
+def _record(name: str, score: Score) -> dict[str, Any]:
+    low, high = score.interval
+    rest = {column: getattr(score, column) for column in _MORE}
+    return {"metric": name, "value": score.value, "low": low, "high": high} | rest
+
+
+def _row(name: str, score: Score) -> tuple[str, ...]:
+    low, high = score.interval
+    raw = "-" if score.raw is None else f"{score.raw:.3f}"
+    drawn = (_drawn(score.null, score.null_high), _drawn(score.floor, score.floor_high))
+    numbers = (f"{score.value:.3f}", f"{low:.3f} to {high:.3f}", *drawn, raw)
+    return (name, *numbers, score.probe, str(score.n_samples), f"{score.seconds:.3g}", score.reading)
+
+
+def _few(named: tuple[str, Score]) -> tuple[str, ...]:
+    """Return what fits into eighty columns; files and dictionaries hold the rest."""
+    name, score = named
+    low, high = score.interval
+    null, floor, raw = (_short(value) for value in (score.null, score.floor, score.raw))
+    above = f" ({score.floor_high:.2f})" if score.floor_high is not None else ""
+    return name, f"{score.value:.3f}", f"{low:.2f}–{high:.2f}", null, floor + above, raw, score.reading
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _drawn(mean: float | None, high: float | None) -> str:
+    if mean is None:
+        return "-"
+    return f"{mean:.3f}" if high is None else f"{mean:.3f} ({high:.2f})"

@@ -1,0 +1,31 @@
+"""What is minimised: modules that map a batch to named terms, unweighted.
+
+An objective holds its networks and the law of its code; `forward(*batch)` returns the terms, `encode` the
+codes. The weights of the terms, restarts and steps belong to `training`.
+"""
+
+from ._domain import DomainEncoder, DomainObjective
+from ._domain_priors import KINDS, PRIORS, DomainGaussian
+from ._mixture import MixtureOfGaussians, VaDEObjective
+from ._moments import LabelledObjective
+from ._slot import AdditiveDecoder, SlotObjective
+from ._spikes_and_slabs import MixtureObjective, SpikesAndSlabs
+from ._vae import Objective, Penalty, in_chunks
+
+__all__ = [
+    "AdditiveDecoder",
+    "DomainEncoder",
+    "DomainGaussian",
+    "DomainObjective",
+    "in_chunks",
+    "KINDS",
+    "LabelledObjective",
+    "MixtureObjective",
+    "MixtureOfGaussians",
+    "Objective",
+    "Penalty",
+    "PRIORS",
+    "SlotObjective",
+    "SpikesAndSlabs",
+    "VaDEObjective",
+]

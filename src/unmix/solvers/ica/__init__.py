@@ -1,0 +1,24 @@
+"""Independent components in passes over blocks of rows: sums, whitening, rotations, reliability."""
+
+from ._reliability import Shape, labeller, stability
+from ._rotations import Goal, Solution, fixed_point, polar, quasi_newton
+from ._sums import CONTRASTS
+from ._white import Spread, White, Whitening, spread_of, white_rows, whitening_of
+
+__all__ = [
+    "CONTRASTS",
+    "fixed_point",
+    "Goal",
+    "labeller",
+    "polar",
+    "quasi_newton",
+    "Shape",
+    "Solution",
+    "Spread",
+    "spread_of",
+    "stability",
+    "White",
+    "white_rows",
+    "Whitening",
+    "whitening_of",
+]

@@ -1,0 +1,124 @@
+"""From rows to white rows: the directions that vary, scaled to unit variance, and passes over them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unmix.rows import DaskRows, Prepare, Rows, array_rows, block_rows, sample_stride
+
+from ._reliability import Shape, shape_of
+from ._rotations import Evaluate
+from ._sums import contrast_sums, shape_sums, spread_sums
+
+
+class Spread(NamedTuple):
+    """How many rows there are, their mean and their covariance, in double precision."""
+
+    n_samples: int
+    mean: np.ndarray
+    covariance: np.ndarray
+
+
+class Whitening(NamedTuple):
+    """Linear maps of centred rows to white ones and back, and how many directions vary at all."""
+
+    to: np.ndarray
+    back: np.ndarray
+    rank: int
+
+
+def spread_of(rows: Rows | DaskRows, place: torch.device) -> Spread:
+    """Pass over the rows once for their mean and covariance, and refuse what is not finite."""
+    head = rows.head().astype(np.float64)
+    shift = torch.from_numpy(np.nan_to_num(head.mean(0), posinf=0.0, neginf=0.0)).to(place)
+    n, total, products = rows.total(spread_sums, Prepare(None, torch.float64, str(place)), shift)
+    wrong = np.flatnonzero(~torch.isfinite(total * products.diagonal()).cpu().numpy())
+    if len(wrong):
+        named = [rows.names[j] for j in wrong] if rows.names else wrong.tolist()
+        raise ValueError(
+            f"`X` must be finite, columns {named} hold NaN, infinity or more than fits. Mend them."
+        )
+    left = total / n
+    covariance = products / n - torch.outer(left, left)
+    return Spread(int(n), (shift + left).cpu().numpy(), covariance.cpu().numpy())
+
+
+def whitening_of(spread: Spread, n_components: int | None, rtol: float) -> Whitening:
+    """Keep the directions whose variance exceeds `rtol` times the largest, the widest first."""
+    values, vectors = np.linalg.eigh(spread.covariance)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    negligible = np.square(np.finfo(float).eps * (1 + np.abs(spread.mean).max()))
+    if values[0] <= negligible:
+        raise ValueError("`X` must vary, all of its columns are constant. Check the data.")
+    floor = max(rtol, len(values) * np.finfo(float).eps) * values[0]
+    rank = min(int((values > floor).sum()), spread.n_samples - 1)
+    if n_components is not None and n_components > rank:
+        raise ValueError(
+            f"`n_components` must be at most the rank of X, which is {rank} (directions with more than "
+            f"rtol={rtol:g} of the largest variance), got {n_components}. Ask for fewer, or lower `rtol`."
+        )
+    kept = slice(0, rank if n_components is None else n_components)
+    scale, axes = np.sqrt(values[kept]), vectors[:, kept]
+    axes = axes * np.where(axes[np.abs(axes).argmax(0), np.arange(axes.shape[1])] < 0, -1.0, 1.0)
+    return Whitening((axes / scale).T, axes * scale, rank)
+
+
+class White(NamedTuple):
+    """Rows that are white once multiplied by `basis`; where that is None they are so already."""
+
+    rows: Rows | DaskRows
+    prepare: Prepare
+    basis: Tensor | None
+    n_samples: int
+
+    def moments(self, fun: str) -> Evaluate:
+        """Return the function that passes over the rows for E[g(y) y^T] and E[g'(y)] at a rotation."""
+
+        def evaluate(rotation: Tensor) -> tuple[Tensor, Tensor]:
+            cross, slope = self.rows.total(contrast_sums, self.prepare, self._weights(rotation), fun)
+            return cross / self.n_samples, slope / self.n_samples
+
+        return evaluate
+
+    def shape(self, rotation: Tensor, fun: str, n_samples: int | None = None) -> Shape:
+        """Pass over the rows once more, for what can be said about each component found on `n_samples`."""
+        sums = self.rows.total(shape_sums, self.prepare, self._weights(rotation), fun)
+        return shape_of(sums, self.n_samples, n_samples or self.n_samples, fun)
+
+    def _weights(self, rotation: Tensor) -> Tensor:
+        # the whitening is folded into the rotation, so that no whitened copy is needed
+        folded = rotation if self.basis is None else rotation @ self.basis
+        return folded.to(self.prepare.precision)
+
+    def sample(self, n_components: int) -> "White":
+        """Return a white sample in memory on which to look for the basin, or self where nothing is saved."""
+        stride = sample_stride(self.n_samples, n_components)
+        return self if stride == 1 else self._held(stride, n_components)
+
+    def in_memory(self, n_components: int) -> "White":
+        """Whiten once and for all, where the rows are in memory anyway."""
+        return self._held(1, n_components) if self.rows.resident else self
+
+    def _held(self, stride: int, n_components: int) -> "White":
+        basis = None if self.basis is None else self.basis.to(self.prepare.precision).T
+        kept = -(-self.n_samples // stride)
+        white = torch.empty(kept, n_components, dtype=self.prepare.precision, device=self.prepare.place)
+        filled = 0
+        for block in self.rows.every(stride):
+            rows = self.prepare(block)
+            white[filled : filled + len(rows)] = rows if basis is None else rows @ basis
+            filled += len(rows)
+        held = array_rows(white, block_rows(n_components, white.device))
+        return White(held, self.prepare._replace(mean=None), None, kept)
+
+
+def white_rows(
+    rows: Any, spread: Spread, to: np.ndarray | None, precision: torch.dtype, place: torch.device
+) -> White:
+    """Return rows as white ones; `to` is None where they shall only be centred."""
+    prepare = Prepare(spread.mean, precision, str(place))
+    basis = None if to is None else torch.from_numpy(to.copy()).to(place)
+    n_components = rows.n_features if to is None else len(to)
+    return White(rows, prepare, basis, spread.n_samples).in_memory(n_components)

@@ -1,0 +1,9 @@
+"""Slots of latents that move few observed variables: the search, and where training starts."""
+
+from ._starts import find_slots, rebase_slots, start_additive
+
+__all__ = [
+    "find_slots",
+    "rebase_slots",
+    "start_additive",
+]

@@ -1,0 +1,38 @@
+"""Diverse dictionary learning: what a sparse dependency structure identifies."""
+
+from ._between import Between, between
+from ._certify import StructureCertificate, certify, check_children
+from ._counterexample import Counterexample, counterexample
+from ._identify import Region, identify
+from ._nonlinearity import Nonlinearity, nonlinearity
+from ._refits import refitted_structures
+from ._stability import Stability, stability
+from ._theorems import INDEPENDENT, NONLINEAR, POSITIVE, SPARSE, SPARSE_GROUPS, assumptions
+from ._triangular import TriangularAlternative, triangular_alternative
+from ._wording import headline
+
+__all__ = [
+    "assumptions",
+    "Between",
+    "between",
+    "certify",
+    "check_children",
+    "Counterexample",
+    "counterexample",
+    "headline",
+    "identify",
+    "INDEPENDENT",
+    "NONLINEAR",
+    "Nonlinearity",
+    "nonlinearity",
+    "POSITIVE",
+    "refitted_structures",
+    "Region",
+    "SPARSE",
+    "SPARSE_GROUPS",
+    "Stability",
+    "stability",
+    "StructureCertificate",
+    "triangular_alternative",
+    "TriangularAlternative",
+]

@@ -1,0 +1,31 @@
+"""How long and how fast an estimator trains."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long and how fast to train, from which seed, and where to keep checkpoints."""
+
+    max_iter: int
+    batch_size: int
+    lr: float
+    seed: int
+    checkpoint: Path | None = None
+    progress: bool | None = None
+
+    def steps(self, n_samples: int) -> int:
+        """Return the number of updates in `max_iter` epochs."""
+        return self.max_iter * math.ceil(n_samples / min(self.batch_size, n_samples))
+
+    def folder(self, name: str) -> Path | None:
+        """Return the folder for the checkpoints of a part of the training."""
+        return self.checkpoint and self.checkpoint / name
+
+    def generator(self, stream: int) -> torch.Generator:
+        """Return a generator on the CPU, which gives the same numbers on every device."""
+        return torch.Generator().manual_seed((self.seed * 1009 + stream + 2) % 2**63)
