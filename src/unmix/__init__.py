@@ -7,6 +7,7 @@ The rooms (`unmix.data`, `unmix.metrics`, ...) and the estimators are imported o
 from importlib import import_module
 from typing import Any
 
+from ._names import ESTIMATORS as _ESTIMATORS
 from ._version import __version__
 
 _ROOMS = (
@@ -22,29 +23,15 @@ _ROOMS = (
     "experiments",
     "report",
 )
-_FROM_ESTIMATORS = (
-    "Autoencoder",
-    "BetaVAE",
-    "CGVAE",
-    "DiverseDictionaryLearning",
-    "FastICA",
-    "IVAE",
-    "LabelledSparseAutoencoder",
-    "PDGMM",
-    "SlotAutoencoder",
-    "SparseBasis",
-    "VaDE",
-    "load",
-)
 
-__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS]
+__all__ = ["__version__", *_ROOMS, *_ESTIMATORS, "load"]
 
 
 def __getattr__(name: str) -> Any:
     """Import a room or an estimator the first time it is asked for (PEP 562)."""
     if name in _ROOMS:
         return import_module(f"unmix.{name}")
-    if name in _FROM_ESTIMATORS:
+    if name in _ESTIMATORS or name == "load":
         return getattr(import_module("unmix.estimators"), name)
     raise AttributeError(f"module 'unmix' has no attribute {name!r}")
 

@@ -4,35 +4,21 @@ They follow scikit-learn's API, take arrays and give arrays, and never see groun
 import `data`, `metrics` or `theory`.
 """
 
-from unmix.solvers import causal_graph
+from unmix._names import ESTIMATORS
+from unmix.solvers import causal_graph as causal_graph
 
-from ._autoencoder import Autoencoder
-from ._beta_vae import BetaVAE
-from ._cg_vae import CGVAE
-from ._diverse_dictionary import DiverseDictionaryLearning
-from ._fast_ica import FastICA
-from ._ivae import IVAE
-from ._labelled import LabelledSparseAutoencoder
-from ._latent_estimator import LatentEstimator
-from ._pdgmm import PDGMM
-from ._slot_autoencoder import SlotAutoencoder
-from ._sparse_basis import SparseBasis
-from ._storage import load
-from ._vade import VaDE
+from ._autoencoder import Autoencoder as Autoencoder
+from ._beta_vae import BetaVAE as BetaVAE
+from ._cg_vae import CGVAE as CGVAE
+from ._diverse_dictionary import DiverseDictionaryLearning as DiverseDictionaryLearning
+from ._fast_ica import FastICA as FastICA
+from ._ivae import IVAE as IVAE
+from ._labelled import LabelledSparseAutoencoder as LabelledSparseAutoencoder
+from ._latent_estimator import LatentEstimator as LatentEstimator
+from ._pdgmm import PDGMM as PDGMM
+from ._slot_autoencoder import SlotAutoencoder as SlotAutoencoder
+from ._sparse_basis import SparseBasis as SparseBasis
+from ._storage import load as load
+from ._vade import VaDE as VaDE
 
-__all__ = [
-    "Autoencoder",
-    "BetaVAE",
-    "CGVAE",
-    "DiverseDictionaryLearning",
-    "FastICA",
-    "IVAE",
-    "LabelledSparseAutoencoder",
-    "LatentEstimator",
-    "PDGMM",
-    "SlotAutoencoder",
-    "SparseBasis",
-    "VaDE",
-    "causal_graph",
-    "load",
-]
+__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "load"]

@@ -14,6 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from unmix._findings import Components, Findings
 from unmix.rows import DaskRows, Rows, array_rows, block_rows, dask_rows, file_rows, is_dask
 from unmix.solvers.ica import (
     CONTRASTS,
@@ -382,6 +383,18 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"`whiten` must be True or False, got {self.whiten!r}.")
         if not self.whiten and self.algorithm == "newton":
             raise ValueError('`algorithm` must be "parallel" without whitening, got "newton". Use "auto".')
+
+    def findings(self) -> Findings:
+        """Return what was found, with how far from Gaussian the components are."""
+        check_is_fitted(self)
+        return Findings(
+            "FastICA",
+            n_components=len(self.components_),
+            n_features=self.n_features_in_,
+            n_iter=self.n_iter_,
+            feature_names=getattr(self, "feature_names_in_", None),
+            components=Components(self.nongaussianity_, self.gaussian_, self.reliability_),
+        )
 
 
 def _which_way_up(shape: Shape, mixing: np.ndarray) -> np.ndarray:

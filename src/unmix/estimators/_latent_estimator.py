@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
+from unmix._findings import Findings
 from unmix.nn import jacobian
 from unmix.objectives import Objective, in_chunks
 from unmix.structure import Structure
@@ -38,6 +39,7 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     verbose: bool
     random_state: Any
 
+    needs_domains: ClassVar[bool] = False  # to fit: the domain of each sample
     _fitted_arrays: tuple[str, ...] = (
         "mean_",
         "scale_",
@@ -113,6 +115,20 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         values = self._validated(X)
         left = (values - self.inverse_transform(self.transform(values))) / self.scale_
         return float(1 - np.square(left).mean() / np.square((values - self.mean_) / self.scale_).mean())
+
+    def findings(self) -> Findings:
+        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
+        check_is_fitted(self)
+        return Findings(
+            type(self).__name__,
+            structure=self.structure_,
+            n_components=self.n_components,
+            n_features=self.n_features_in_,
+            n_iter=self.n_iter_,
+            history=self.history_,
+            restarts=self.restarts_,
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
 
     def save(self, path: Any) -> Path:
         """Write the fitted model to one file, without pickle; `unmix.load` reads it."""

@@ -1,0 +1,17 @@
+"""The estimators by name, known without torch, which takes seconds to import."""
+
+# the class, and what `unmix fit --method` calls it; None where the command does not offer it
+ESTIMATORS: dict[str, str | None] = {
+    "DiverseDictionaryLearning": "ddl",
+    "Autoencoder": "ae",
+    "BetaVAE": "vae",
+    "PDGMM": "pdgmm",
+    "CGVAE": "cgvae",
+    "IVAE": "ivae",
+    "SlotAutoencoder": "slots",
+    "FastICA": None,
+    "LabelledSparseAutoencoder": None,
+    "SparseBasis": None,
+    "VaDE": None,
+}
+COMMANDS = {command: name for name, command in ESTIMATORS.items() if command is not None}
