@@ -1,5 +1,6 @@
 """The course of a fit: every term of the objective against the training step."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def history(history: Any, ax: Axes | None = None) -> Axes:
     >>> ax.lines[0].get_ydata().tolist()
     [4.0, 2.0, 1.0]
     """
-    terms = getattr(history, "terms", history)
+    terms = history if isinstance(history, Mapping) else history.terms
     if not terms or not all(len(term) for term in terms.values()):
         raise ValueError("`history` must hold at least one term with at least one step, got none. Fit first.")
     ax = axes_or_new(ax)

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from unmix._findings import findings_of
+
 from ._matrices import _matrix
 from ._style import BLUE, CYCLE, axes_or_new, label_axis, labels, shades
 
@@ -108,8 +110,9 @@ def components(model: Any, ax: Axes | None = None) -> Axes:
 
 def patterns(source: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the different patterns and their shares, the most frequent first."""
-    if hasattr(source, "masks_"):
-        masks, counts = np.asarray(source.masks_, dtype=bool), np.asarray(source.weights_, dtype=float)
+    mixture = findings_of(source).mixture
+    if mixture is not None and mixture.masks is not None:
+        masks, counts = np.asarray(mixture.masks, dtype=bool), np.asarray(mixture.weights, dtype=float)
     else:
         masks, counts = np.unique(_checked(source), axis=0, return_counts=True)
     order = np.argsort(-counts, kind="stable")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from unmix._findings import findings_of
 from unmix.structure import Structure
 
 
@@ -77,11 +78,8 @@ def checked_structure(structure: Any) -> Structure:
     """Refuse anything but a Structure: a bare matrix does not say what its rows are."""
     if isinstance(structure, Structure):
         return structure
-    hint = (
-        "Pass `structure_` of the model."
-        if hasattr(structure, "structure_")
-        else "Wrap it: Structure(matrix)."
-    )
+    fitted = findings_of(structure).structure is not None
+    hint = "Pass `structure_` of the model." if fitted else "Wrap it: Structure(matrix)."
     raise TypeError(f"`structure` must be a Structure, got {type(structure).__name__}. {hint}")
 
 

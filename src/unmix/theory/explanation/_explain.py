@@ -1,11 +1,12 @@
 """One answer from what the user has."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, SupportsIndex
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmix._fitted import Fitted
 from unmix.structure import Structure
 
 from .._certificate import Certificate
@@ -14,21 +15,9 @@ from ..mechanisms import FITS
 from ..mixtures import MODEL, StandardBasis
 from ..sparsity import NONLINEAR, POSITIVE, SPARSE, SPARSE_GROUPS
 from ._explanation import Explanation
+from ._facts import Facts
 from ._known import known
-from ._parts import (
-    Groups,
-    Sets,
-    decoder_part,
-    domains_part,
-    head_part,
-    listed,
-    mechanisms_part,
-    mixture_part,
-    runs_part,
-    sets_part,
-    stable_part,
-    structural_part,
-)
+from ._parts import PARTS
 from ._reading import FITTING
 
 _FIT = (SPARSE, SPARSE_GROUPS, FITS, MODEL[1])  # what a model that does not fit breaks
@@ -37,32 +26,7 @@ _REST = "in some component of the mixture latents rest, so that they have no den
 
 
 def explain(
-    structure: Structure | None = None,
-    *,
-    model: Any = None,
-    x: ArrayLike | None = None,
-    jacobians: ArrayLike | None = None,
-    z: ArrayLike | None = None,
-    independent_latents: bool = False,
-    groups: Groups | None = None,
-    a: Iterable[SupportsIndex] | None = None,
-    b: Iterable[SupportsIndex] | None = None,
-    ask: str | None = None,
-    sets: Sets | None = None,
-    domains: int | ArrayLike | None = None,
-    mixture: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
-    masks: ArrayLike | None = None,
-    components: ArrayLike | None = None,
-    partition: int | str | Groups | None = None,
-    hessians: ArrayLike | None = None,
-    thirds: ArrayLike | None = None,
-    convex_support: bool = False,
-    tolerance: float | None = None,
-    second_run: ArrayLike | None = None,
-    head: ArrayLike | None = None,
-    structures: Iterable[Structure] | None = None,
-    n_resamples: int = 0,
-    random_state: int = 0,
+    structure: Structure | None = None, *, model: Any = None, x: ArrayLike | None = None, **facts: Any
 ) -> Explanation:
     """Say from all that is known which theorems apply, what is identified up to what, and what is missing.
 
@@ -79,6 +43,11 @@ def explain(
         mixture, `weights_`, `means_`, `covariances_` and `masks_`.
     x : array-like of shape (n_samples, n_observed), optional
         The data that the model was fitted to.
+    **facts
+        What else is known, by name; an unknown name is a TypeError.
+
+    Other Parameters
+    ----------------
     jacobians : array-like of shape (n, n_observed, n_latents), optional
         Samples of the decoder's Jacobian. By default those of the model at up to 1000 rows of x, with x in
         units of its standard deviations.
@@ -142,27 +111,22 @@ def explain(
     arXiv:2604.13218; Li et al. (2025), arXiv:2503.00639; Matthes, Han and Shen (2026), arXiv:2509.22196;
     Nelson et al. (2026), arXiv:2603.11970.
     """
-    have = known(structure, model, x, jacobians, z)
-    shared = {"independent_latents": independent_latents, "groups": listed(groups)}
-    parts = dict(
-        [
-            *structural_part(have, shared),
-            *sets_part(have, a, b, ask, sets, shared),
-            *stable_part(have, structures, n_resamples, shared, random_state),
-            *domains_part(have, domains),
-            *mixture_part(have, mixture, masks, components, random_state),
-            *mechanisms_part(have, partition, tolerance, (hessians, thirds), convex_support),
-            *decoder_part(have),
-            *runs_part(have, second_run, random_state),
-            *head_part(head),
-        ]
-    )
+    if x is not None and model is None:
+        raise ValueError("`x` must be given with a model, got no model. Pass codes as z=... instead.")
+    rows = np.asarray(x) if isinstance(x, list | tuple) else x  # a data frame stays one: it has names
+    return explained(Fitted(model, rows), Facts.read(facts), structure)
+
+
+def explained(fitted: Fitted, facts: Facts, structure: Structure | None = None) -> Explanation:
+    """Explain what a model made of its data, without asking the model again for what is known."""
+    have = known(structure, fitted, facts)
+    parts = dict(named for part in PARTS for named in part(have, facts))
     if not parts:
         raise ValueError(
             "`explain` must be given something to judge, got nothing that is enough for a certificate. "
             "Give a structure, a fitted model, Jacobians, masks or two runs."
         )
-    return Explanation(parts, settled=_settled(parts, masks))
+    return Explanation(parts, settled=_settled(parts, facts.masks))
 
 
 def _settled(parts: Mapping[str, Any], masks: ArrayLike | None) -> dict[str, Certificate]:

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmix._findings import Findings
+from unmix._fitted import Fitted, thinned
 from unmix.structure import Structure
 
 from .._certificate import checked_structure
+from ._facts import Facts
 from ._reading import Reading
 
 MOST_POINTS = 1000  # Jacobians taken of a model
@@ -23,7 +26,6 @@ _NEEDED = {
 class Known:
     """What certifiers are asked with; a part that is unknown is None."""
 
-    model: Any
     structure: Structure | None
     jacobians: np.ndarray | None
     z: np.ndarray | None
@@ -31,6 +33,7 @@ class Known:
     unused: tuple[int, ...]
     learned: bool
     reading: Reading
+    findings: Findings
 
     def need(self, name: str, option: str) -> Any:
         """Return a part, or say what an option needs."""
@@ -40,37 +43,26 @@ class Known:
         return found
 
 
-def known(
-    structure: Structure | None, model: Any, x: ArrayLike | None, jacobians: Any, z: ArrayLike | None
-) -> Known:
+def known(structure: Structure | None, fitted: Fitted, facts: Facts) -> Known:
     """Collect what was given, and ask the model for the rest."""
-    _check(structure, model, x)
-    rows = x if x is None or hasattr(x, "shape") else np.asarray(x)  # a data frame stays one: it has names
-    learned = jacobians is None
-    codes = _codes(model, rows) if z is None else checked_codes(z)
+    if structure is not None:
+        checked_structure(structure)
+    learned = facts.jacobians is None
+    codes = _floats(fitted.codes) if facts.z is None else checked_codes(facts.z)
     scale = None if codes is None else codes.std(0)
-    samples = _jacobians(model, rows) if learned else np.asarray(jacobians, dtype=np.float64)
-    own = structure is None
-    structure = _structure(model, samples, scale) if structure is None else structure
+    samples = _jacobians(fitted) if learned else _floats(facts.jacobians)
+    findings = fitted.findings
+    found = _structure(findings, samples, scale) if structure is None else structure
     return Known(
-        model=model,
-        structure=structure,
+        structure=found,
         jacobians=samples,
         z=codes,
         latent_scale=scale,
-        unused=_unused(model, structure) if own else (),
+        unused=_unused(findings, found) if structure is None else (),
         learned=learned,
-        reading=Reading(
-            None if structure is None else structure.margin, _explained(model, rows), _restarts(model)
-        ),
+        reading=Reading(None if found is None else found.margin, fitted.explained, _restarts(findings)),
+        findings=findings,
     )
-
-
-def _check(structure: Any, model: Any, x: Any) -> None:
-    if structure is not None:
-        checked_structure(structure)
-    if x is not None and model is None:
-        raise ValueError("`x` must be given with a model, got no model. Pass codes as z=... instead.")
 
 
 def checked_codes(z: ArrayLike) -> np.ndarray:
@@ -81,45 +73,35 @@ def checked_codes(z: ArrayLike) -> np.ndarray:
     return codes
 
 
-def _codes(model: Any, x: Any) -> np.ndarray | None:
-    if x is None or not hasattr(model, "transform"):
-        return None
-    return np.asarray(model.transform(x), dtype=np.float64)
+def _floats(values: Any) -> np.ndarray | None:
+    return None if values is None else np.asarray(values, dtype=np.float64)
 
 
-def _jacobians(model: Any, x: Any) -> np.ndarray | None:
+def _jacobians(fitted: Fitted) -> np.ndarray | None:
     """Return Jacobians at rows spread over the data, with x in units of its standard deviations."""
-    if x is None or not hasattr(model, "jacobian"):
+    if fitted.jacobians is None:
         return None
-    spread = np.asarray(x).std(0)
+    spread = np.asarray(fitted.x).std(0)
     units = np.where(spread > 0, spread, 1.0)
-    few = x[:: -(-len(x) // MOST_POINTS)]
-    return np.asarray(model.jacobian(few), dtype=np.float64) / units[:, None]
+    return np.asarray(thinned(fitted.jacobians, MOST_POINTS), dtype=np.float64) / units[:, None]
 
 
-def _structure(model: Any, jacobians: np.ndarray | None, scale: np.ndarray | None) -> Structure | None:
-    if hasattr(model, "structure_"):
-        return model.structure_
-    return None if jacobians is None else Structure.from_jacobian(jacobians, latent_scale=scale)
+def _structure(
+    findings: Findings, jacobians: np.ndarray | None, scale: np.ndarray | None
+) -> Structure | None:
+    if findings.structure is not None or jacobians is None:
+        return findings.structure
+    return Structure.from_jacobian(jacobians, latent_scale=scale)
 
 
-def _unused(model: Any, structure: Structure | None) -> tuple[int, ...]:
+def _unused(findings: Findings, structure: Structure | None) -> tuple[int, ...]:
     """Return the latents of an estimate that move nothing, or vary in no component of its mixture."""
-    idle = set() if structure is None else set(np.flatnonzero(~structure.support.any(0)).tolist())
-    masks = getattr(model, "masks_", None)
-    resting = set() if masks is None else set(np.flatnonzero(~np.asarray(masks, dtype=bool).any(0)).tolist())
-    return tuple(sorted(idle | resting))
+    masks = None if findings.mixture is None else findings.mixture.masks
+    used = [] if structure is None else [structure.support]
+    used += [] if masks is None else [np.asarray(masks, dtype=bool)]
+    return tuple(sorted({j for table in used for j in np.flatnonzero(~table.any(0)).tolist()}))
 
 
-def _explained(model: Any, x: Any) -> float | None:
-    """Return the share of the variance of x that the model reconstructs."""
-    if x is None or not (hasattr(model, "inverse_transform") and hasattr(model, "transform")):
-        return None
-    left = np.asarray(x) - np.asarray(model.inverse_transform(model.transform(x)))
-    total = float(np.asarray(x).var(0).sum())
-    return 1.0 - float(np.square(left).mean(0).sum()) / total if total > 0 else None
-
-
-def _restarts(model: Any) -> tuple[float, ...]:
-    scores = getattr(model, "restarts_", None)
-    return () if scores is None else tuple(float(score) for score in np.ravel(scores) if np.isfinite(score))
+def _restarts(findings: Findings) -> tuple[float, ...]:
+    scores = () if findings.restarts is None else np.ravel(findings.restarts)
+    return tuple(float(score) for score in scores if np.isfinite(score))

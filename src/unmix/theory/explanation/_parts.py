@@ -1,7 +1,7 @@
 """The certifiers that `explain` asks, each with what it needs."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, SupportsIndex
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -12,38 +12,38 @@ from ..mechanisms import certify_mechanisms, finest_partition
 from ..mixtures import certify_components, certify_mixture, certify_supports
 from ..near import certify_decoder, certify_pair, softmax_diversity
 from ..sparsity import between, certify, identify, nonlinearity, stability
+from ._facts import Facts, Sets
 from ._known import Known
 from ._reading import Unused, resampled_structures
 
-Sets = Mapping[str, Iterable[SupportsIndex]]
-Groups = Iterable[Iterable[SupportsIndex]]
 _LEARNED, _EXACT = 0.02, 1e-6  # tolerances of zeros in a learned Jacobian and in a given one
 
 
-def structural_part(have: Known, shared: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def structural_part(have: Known, facts: Facts) -> Iterator[tuple[str, Any]]:
     """Ask what the structure identifies, and what can be checked of the estimate."""
     if have.unused:
         yield "unused", Unused(have.unused)
     if have.structure is not None and not have.unused:
-        yield "structure", certify(have.structure, **shared)
+        yield "structure", certify(have.structure, **facts.shared)
     if have.reading.certificates:
         yield "reading", have.reading
     if have.jacobians is not None and have.structure is not None:
         yield "nonlinearity", nonlinearity(have.jacobians, have.structure)
 
 
-def sets_part(
-    have: Known, a: Any, b: Any, ask: str | None, sets: Sets | None, shared: dict[str, Any]
-) -> Iterator[tuple[str, Any]]:
+def sets_part(have: Known, facts: Facts) -> Iterator[tuple[str, Any]]:
     """Compare two sets, and judge a region."""
-    if (a is None) != (b is None):
+    if (facts.a is None) != (facts.b is None):
         raise ValueError("`a` and `b` must be given together, got only one of them. Name both sets.")
-    if (ask is None) != (sets is None):
+    if (facts.ask is None) != (facts.sets is None):
         raise ValueError("`ask` and `sets` must be given together, got only one of them. Give both.")
-    if a is not None:
-        yield "sets", between(have.need("structure", "a"), a, b, **shared)
-    if ask is not None and sets is not None:
-        yield "region", identify(have.need("structure", "ask"), ask, **shared, **_named(sets))
+    if facts.a is not None and facts.b is not None:
+        yield "sets", between(have.need("structure", "a"), facts.a, facts.b, **facts.shared)
+    if facts.ask is not None and facts.sets is not None:
+        yield (
+            "region",
+            identify(have.need("structure", "ask"), facts.ask, **facts.shared, **_named(facts.sets)),
+        )
 
 
 def _named(sets: Sets) -> dict[str, Any]:
@@ -53,110 +53,105 @@ def _named(sets: Sets) -> dict[str, Any]:
     return dict(sets)
 
 
-def stable_part(
-    have: Known, structures: Any, n_resamples: int, shared: dict[str, Any], random_state: int
-) -> Iterator[tuple[str, Any]]:
+def stable_part(have: Known, facts: Facts) -> Iterator[tuple[str, Any]]:
     """Give verdicts a frequency: those on groups, where observed variables are grouped."""
-    groups = shared["groups"]
+    groups = facts.shared["groups"]
 
     def grouped(found: Any) -> Any:
         return found.group(groups) if groups is not None and isinstance(found, Structure) else found
 
     given: dict[str, Any] = {
         "reference": grouped(have.structure),
-        "independent_latents": shared["independent_latents"],
+        "independent_latents": facts.independent_latents,
     }
-    if structures is not None:
-        yield "refits", stability(map(grouped, structures), **given)
-    if n_resamples:
+    if facts.structures is not None:
+        yield "refits", stability(map(grouped, facts.structures), **given)
+    if facts.n_resamples:
         drawn = resampled_structures(
             have.need("jacobians", "n_resamples"),
-            n_resamples,
+            facts.n_resamples,
             latent_scale=have.latent_scale,
-            random_state=random_state,
+            random_state=facts.random_state,
         )
         yield "resampling", stability(map(grouped, drawn), **given)
 
 
-def domains_part(have: Known, domains: Any) -> Iterator[tuple[str, Any]]:
+def domains_part(have: Known, facts: Facts) -> Iterator[tuple[str, Any]]:
     """Ask what changes between domains add."""
+    domains: Any = facts.domains
     if domains is None:
         return
     structure = have.need("structure", "domains")
     if np.ndim(domains) == 0:
         yield "domains", certify_domains(structure, domains)
-        return
-    if have.z is None:
+    elif have.z is None:
         yield "domains", certify_domains(structure, len(np.unique(np.asarray(domains))))
-        return
-    changes = sufficient_changes(structure, z=have.z, u=domains)
-    yield "changes", changes
-    yield "domains", certify_domains(structure, changes=changes)
+    else:
+        changes = sufficient_changes(structure, z=have.z, u=domains)
+        yield "changes", changes
+        yield "domains", certify_domains(structure, changes=changes)
 
 
-def mixture_part(
-    have: Known, mixture: Any, masks: Any, components: Any, random_state: int
-) -> Iterator[tuple[str, Any]]:
+def mixture_part(have: Known, facts: Facts) -> Iterator[tuple[str, Any]]:
     """Ask what a mixture identifies, from the most that is known of it."""
-    given = [mixture is not None, components is not None]
-    if all(given):
+    found = have.findings.mixture
+    drawn: dict[str, Any] = {"random_state": facts.random_state}
+    if facts.mixture is not None and facts.components is not None:
         raise ValueError("`components` must be given with codes only, got them and `mixture`. Drop one.")
-    if mixture is not None:
-        yield "mixture", certify_mixture(*mixture)
-    elif components is not None:
+    if facts.mixture is not None:
+        yield "mixture", certify_mixture(*facts.mixture)
+    elif facts.components is not None:
         codes = have.need("z", "components")
-        yield "mixture", certify_components(codes, components, masks=masks, random_state=random_state)
-    elif masks is not None:
-        yield "mixture", certify_supports(masks)
-    elif hasattr(have.model, "covariances_") and not have.unused:
+        yield "mixture", certify_components(codes, facts.components, masks=facts.masks, **drawn)
+    elif facts.masks is not None:
+        yield "mixture", certify_supports(facts.masks)
+    elif found is not None and found.covariances is not None and not have.unused:
         n_samples = None if have.z is None else len(have.z)
-        yield "mixture", certify_components(have.model, n_samples=n_samples, random_state=random_state)
+        yield "mixture", certify_components(have.findings, n_samples=n_samples, **drawn)
 
 
-def mechanisms_part(
-    have: Known, partition: Any, tolerance: float | None, higher: tuple[Any, Any], convex: bool
-) -> Iterator[tuple[str, Any]]:
+def mechanisms_part(have: Known, facts: Facts) -> Iterator[tuple[str, Any]]:
     """Ask in which senses slots act independently."""
-    if partition is None:
-        if any(given is not None for given in higher):
+    higher: dict[str, Any] = {"hessians": facts.hessians, "thirds": facts.thirds}
+    if facts.partition is None:
+        if any(given is not None for given in higher.values()):
             raise ValueError("`hessians` and `thirds` must be given with `partition`, got none. Name slots.")
         return
     samples = have.need("jacobians", "partition")
-    zero = (_LEARNED if have.learned else _EXACT) if tolerance is None else tolerance
-    slots = finest_partition(samples, tolerance=zero).partition if _is_finest(partition) else partition
+    zero = (_LEARNED if have.learned else _EXACT) if facts.tolerance is None else facts.tolerance
+    slots = _slots(facts.partition, samples, zero)
+    convex = facts.convex_support
     yield (
         "mechanisms",
-        certify_mechanisms(
-            samples, slots, hessians=higher[0], thirds=higher[1], tolerance=zero, convex_support=convex
-        ),
+        certify_mechanisms(samples, slots, tolerance=zero, convex_support=convex, **higher),
     )
 
 
-def _is_finest(partition: Any) -> bool:
-    if isinstance(partition, str) and partition != "finest":
+def _slots(partition: Any, samples: np.ndarray, tolerance: float) -> Any:
+    if not isinstance(partition, str):
+        return partition
+    if partition != "finest":
         raise ValueError(f"`partition` must be slots or 'finest', got {partition!r}. List every slot.")
-    return isinstance(partition, str)
+    return finest_partition(samples, tolerance=tolerance).partition
 
 
-def decoder_part(have: Known) -> Iterator[tuple[str, Any]]:
-    """Ask how near to an isometry the decoder is."""
+def near_part(have: Known, facts: Facts) -> Iterator[tuple[str, Any]]:
+    """Ask how near to an isometry the decoder is, what two runs prove, and whether a softmax head spreads."""
     if have.jacobians is not None:
         yield "decoder", certify_decoder(have.jacobians, scale="free")
-
-
-def runs_part(have: Known, second_run: Any, random_state: int) -> Iterator[tuple[str, Any]]:
-    """Ask what two runs prove of each other."""
-    if second_run is not None:
+    if facts.second_run is not None:
         first = have.need("z", "second_run")
-        yield "pair", certify_pair(first, second_run, scale=True, random_state=random_state)
+        yield "pair", certify_pair(first, facts.second_run, scale=True, random_state=facts.random_state)
+    if facts.head is not None:
+        yield "head", softmax_diversity(facts.head)
 
 
-def head_part(head: Any) -> Iterator[tuple[str, Any]]:
-    """Ask whether a softmax head spreads."""
-    if head is not None:
-        yield "head", softmax_diversity(head)
-
-
-def listed(groups: Groups | None) -> list[list[Any]] | None:
-    """Keep groups that may be an iterator for more than one use."""
-    return None if groups is None else [list(group) for group in groups]
+PARTS = (
+    structural_part,
+    sets_part,
+    stable_part,
+    domains_part,
+    mixture_part,
+    mechanisms_part,
+    near_part,
+)

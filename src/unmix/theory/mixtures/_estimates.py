@@ -6,19 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmix._findings import Mixture, findings_of
+
 from ._variability import checked_masks
 
 Parameters = tuple[np.ndarray, np.ndarray, np.ndarray]
 Redraw = Callable[[np.random.Generator], Parameters]
-_FITTED = ("weights_", "means_", "covariances_")
+_FITTED = ("weights", "means", "covariances")
 
 
 def estimate(
     source: Any, labels: ArrayLike | None, masks: ArrayLike | None, n_samples: int | None
 ) -> tuple[Parameters, Redraw | None, tuple[str, ...]]:
     """Return parameters, how to draw them anew, and what was believed on the way."""
-    if any(hasattr(source, name) for name in _FITTED):
-        parameters, redraw, known = _from_model(source, labels, masks, n_samples)
+    mixture = findings_of(source).mixture
+    if mixture is not None and any(getattr(mixture, name) is not None for name in _FITTED):
+        parameters, redraw, known = _from_model(mixture, labels, masks, n_samples)
     else:
         parameters, redraw, known = _from_codes(source, labels, masks)
     if known is None:
@@ -29,12 +32,12 @@ def estimate(
 
 
 def _from_model(
-    model: Any, labels: ArrayLike | None, masks: ArrayLike | None, n_samples: int | None
+    mixture: Mixture, labels: ArrayLike | None, masks: ArrayLike | None, n_samples: int | None
 ) -> tuple[Parameters, Redraw | None, np.ndarray | None]:
     if labels is not None:
         raise ValueError("`labels` must be given with codes only, got labels and a model. Drop one of them.")
-    parameters = _of_model(model)
-    known = masks if masks is not None else getattr(model, "masks_", None)
+    parameters = _of_model(mixture)
+    known = masks if masks is not None else mixture.masks
     redraw = None if n_samples is None else lambda rng: _simulated(parameters, n_samples, rng)
     return parameters, redraw, None if known is None else checked_masks(known)
 
@@ -52,13 +55,14 @@ def _from_codes(
     return _moments(z, index), lambda rng: _moments(z[_within(index, rng)], index), known
 
 
-def _of_model(model: Any) -> Parameters:
-    missing = [name for name in _FITTED if not hasattr(model, name)]
+def _of_model(mixture: Mixture) -> Parameters:
+    found = {f"{name}_": getattr(mixture, name) for name in _FITTED}
+    missing = [name for name, value in found.items() if value is None]
     if missing:
         raise ValueError(
             f"`source` must be a fitted mixture, got a model without {', '.join(missing)}. Fit it."
         )
-    w, mu, sigma = (np.asarray(getattr(model, name), dtype=np.float64) for name in _FITTED)
+    w, mu, sigma = (np.asarray(value, dtype=np.float64) for value in found.values())
     if sigma.ndim == 3 and sigma.shape[1] == sigma.shape[2]:
         sigma = (sigma + sigma.swapaxes(1, 2)) / 2  # single precision rounds the two halves apart
     return w / w.sum() if abs(w.sum() - 1) < 1e-4 else w, mu, sigma
