@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from unmix import report
+from unmix._findings import findings_of
 from unmix.data import degenerate_mixture
 from unmix.metrics import cpdag, shd
+from unmix.report._data import Data
 from unmix.report._graph import graph_words
 from unmix.report._mixture import MAX_CERTIFIED, mixture_certificate, mixture_verdict, mixture_words
 from unmix.structure import dense
@@ -95,9 +97,10 @@ def test_many_components_are_judged_by_their_index_sets():
     n = len(data.masks)
     covariances = np.stack([np.diag(mask.astype(float)) for mask in data.masks])
     model = Fitted(np.full(n, 1 / n), np.zeros(data.masks.shape), covariances, data.masks)
-    found = mixture_certificate(model)
+    found = mixture_certificate(findings_of(model))
     assert n > MAX_CERTIFIED and found and not any("3.4" in part.theorem for part in found.certificates)
-    material = SimpleNamespace(model=model, mixture=found, patterns="", explained=None, mcc=None)
+    known = {"model": model, "findings": findings_of(model), "data": Data()}
+    material = SimpleNamespace(**known, mixture=found, explained=None, mcc=None)
     assert "only their index sets were judged" in mixture_words(material)["note"]
     answer = mixture_verdict(material)
     assert answer.tone == "care" and "if they are in general position" in answer.headline
@@ -114,7 +117,7 @@ def test_the_graph_is_drawn_and_compared_after_matching(tmp_path):
     z = rng.normal(size=(600, 3))
     z[:, 2] += z[:, 0] + z[:, 1]
     true = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
-    data = SimpleNamespace(z=z, graph=true)
+    data = Data(z=z, graph=true)
     order = (2, 0, 1)
     found = np.zeros((3, 3), dtype=int)
     found[np.ix_(order, order)] = true
@@ -124,7 +127,7 @@ def test_the_graph_is_drawn_and_compared_after_matching(tmp_path):
     wrong = graph_words(true, data, SimpleNamespace(order=order))["compared"]
     distance = shd(cpdag(true), true[np.ix_(order, order)])
     assert f"distance is {distance:.0f}:" in wrong and distance > 0
-    assert graph_words(found, SimpleNamespace(z=z), SimpleNamespace(order=order))["compared"] == ""
+    assert graph_words(found, Data(z=z), SimpleNamespace(order=order))["compared"] == ""
 
 
 def test_a_graph_in_the_report_of_any_model(tmp_path):

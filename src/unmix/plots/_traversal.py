@@ -1,10 +1,12 @@
 """What one latent does: move it through its range, hold the others, and watch the observed variables."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+
+from unmix.structure import Structure
 
 from ._style import CYCLE, GREY, axes_or_new, labels, legend_above
 
@@ -56,33 +58,60 @@ def traversal(
     >>> [line.get_label() for line in ax.lines]
     ['_x1', 'x0']
     """
-    ax = axes_or_new(ax)
-    values = np.asarray(X)
-    names = labels(observed_names, values.shape[1], "x", "observed_names")
-    places, changes = _moved(model, X, latent, n_points)
-    changes /= np.where(values.std(0) > 0, values.std(0), 1.0)
-    reached = model.structure_.support[:, latent]
-    most = np.argsort(-np.ptp(changes, axis=0), kind="stable")[:max_lines]
-    for i in sorted(most, key=lambda i: (reached[i], i)):
-        ax.plot(places, changes[:, i], **_line(names[i], int(reached[:i].sum()), bool(reached[i])))
-    ax.set(xlabel=f"z{latent}", ylabel="change in standard deviations")
-    legend_above(ax, MAX_NAMED)
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
-
-
-def _moved(model: Any, X: Any, latent: int, n_points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of the latent and the change of every observed variable."""
     codes = np.asarray(model.transform(X))
     if not 0 <= latent < codes.shape[1]:
         raise ValueError(f"`latent` must be from 0 to {codes.shape[1] - 1}, got {latent}.")
-    centre = np.median(codes, axis=0)
-    low, high = np.quantile(codes[:, latent], [0.02, 0.98])
-    places = np.linspace(low, high, n_points)
-    walk = np.tile(centre, (n_points + 1, 1))
-    walk[1:, latent] = places
-    decoded = np.asarray(model.inverse_transform(walk.astype(codes.dtype)))
-    return places, decoded[1:] - decoded[0]
+    (walk,) = walks(model.inverse_transform, codes, [latent], n_points)
+    return draw_walk(
+        walk, X, model.structure_, axes_or_new(ax), observed_names=observed_names, max_lines=max_lines
+    )
+
+
+class Walk(NamedTuple):
+    """The positions of one latent, and the change of every observed variable at each."""
+
+    latent: int
+    places: np.ndarray
+    changes: np.ndarray
+
+
+def walks(
+    decode: Callable[[np.ndarray], Any], codes: np.ndarray, latents: Sequence[int], n_points: int
+) -> list[Walk]:
+    """Move each latent through its range, the others at rest, and decode all positions in one call."""
+    ranges = [np.quantile(codes[:, j], [0.02, 0.98]) for j in latents]
+    steps = np.tile(np.median(codes, axis=0), (len(latents), n_points + 1, 1))
+    for walk, j, (low, high) in zip(steps, latents, ranges, strict=True):
+        walk[1:, j] = np.linspace(low, high, n_points)
+    flat = steps.reshape(-1, codes.shape[1]).astype(codes.dtype)
+    decoded = np.asarray(decode(flat)).reshape(*steps.shape[:2], -1)
+    return [
+        Walk(j, walk[1:, j], seen[1:] - seen[0])
+        for j, walk, seen in zip(latents, steps, decoded, strict=True)
+    ]
+
+
+def draw_walk(
+    walk: Walk,
+    X: Any,
+    structure: Structure,
+    ax: Axes,
+    *,
+    observed_names: Sequence[str] | None = None,
+    max_lines: int = 40,
+) -> Axes:
+    """Draw a line per observed variable, in its standard deviations over the data."""
+    spread = np.asarray(X).std(0)
+    names = labels(observed_names, len(spread), "x", "observed_names")
+    changes = walk.changes / np.where(spread > 0, spread, 1.0)
+    reached = structure.support[:, walk.latent]
+    most = np.argsort(-np.ptp(changes, axis=0), kind="stable")[:max_lines]
+    for i in sorted(most, key=lambda i: (reached[i], i)):
+        ax.plot(walk.places, changes[:, i], **_line(names[i], int(reached[:i].sum()), bool(reached[i])))
+    ax.set(xlabel=f"z{walk.latent}", ylabel="change in standard deviations")
+    legend_above(ax, MAX_NAMED)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def _line(name: str, rank: int, reached: bool) -> dict[str, Any]:

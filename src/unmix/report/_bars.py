@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._findings import Findings
 from ._material import Material
 from ._words import score_sentence
 
@@ -58,9 +59,10 @@ def _percent(fraction: float) -> float:
     return round(100 * float(np.clip(fraction, 0, 1)), 2)
 
 
-def restarts(model: Any) -> dict[str, Any]:
+def restarts(findings: Findings) -> dict[str, Any]:
     """List the restarts by objective, lowest first; those dropped early have none and come last."""
-    objectives = np.asarray(getattr(model, "restarts_", ()), dtype=float).ravel()
+    known = () if findings.restarts is None else findings.restarts
+    objectives = np.asarray(known, dtype=float).ravel()
     finite = objectives[np.isfinite(objectives)]
     if len(objectives) < 2 or not len(finite):
         return {"restarts": [], "restarts_text": ""}

@@ -7,10 +7,11 @@ import numpy as np
 from markupsafe import Markup
 
 from .. import plots
+from .._findings import ability
+from ..plots._traversal import Walk, draw_walk, walks
 from ..structure import Structure
 from ._figures import svg
 from ._material import Material
-from ._mixture import is_mixture
 from ._words import hat
 
 MAX_TRAVERSALS = 6
@@ -23,8 +24,7 @@ def drawings(material: Material) -> dict[str, Any]:
     return {
         "structure": _structure(material),
         "atoms": _atoms(material),
-        "may_depend": _relation(material, "may_depend"),
-        "paper": _relation(material, "separated_in_paper"),
+        **_relations(material),
         "correlation": _correlation(material),
         "history": _history(material),
         "traversals": _traversals(material),
@@ -80,12 +80,18 @@ def _atoms(material: Material) -> Markup | None:
     return svg(lambda ax: draw(ax), name="atoms", label="Groups of latents by their reach", **size)
 
 
-def _relation(material: Material, name: str) -> Markup | None:
+def _relations(material: Material) -> dict[str, Markup | None]:
     if relations_agree(material) or material.structure.n_latents > MAX_ATOMS:
-        return None
-    relation = np.asarray(getattr(material.certificate, name))
-    mixed = Structure(relation if name == "may_depend" else ~relation)
-    names = _hats(len(relation))
+        return {"may_depend": None, "paper": None}
+    certificate = material.certificate
+    return {
+        "may_depend": _relation("may_depend", np.asarray(certificate.may_depend)),
+        "paper": _relation("separated_in_paper", ~np.asarray(certificate.separated_in_paper)),
+    }
+
+
+def _relation(name: str, relation: np.ndarray) -> Markup:
+    mixed, names = Structure(relation), _hats(len(relation))
 
     def draw(ax: Any) -> None:
         plots.structure(mixed, ax, observed_names=names, latent_names=names)
@@ -108,7 +114,7 @@ def _correlation(material: Material) -> Markup | None:
 
 
 def _history(material: Material) -> Markup | None:
-    history = getattr(material.model, "history_", None)
+    history = material.findings.history
     if history is None or not history.terms:
         return None
     return svg(
@@ -117,36 +123,39 @@ def _history(material: Material) -> Markup | None:
 
 
 def _traversals(material: Material) -> list[Markup]:
-    model = material.model
-    if material.few is None or not (hasattr(model, "inverse_transform") and hasattr(model, "structure_")):
+    structure, codes = material.findings.structure, material.fitted.codes
+    decode = ability(material.model, "inverse_transform")
+    if structure is None or codes is None or decode is None:
         return []
-    return [_traversal(material, j) for j in range(min(MAX_TRAVERSALS, model.structure_.n_latents))]
+    drawn = range(min(MAX_TRAVERSALS, structure.n_latents))
+    return [_traversal(material, walk) for walk in walks(decode, codes, drawn, n_points=41)]
 
 
-def _traversal(material: Material, j: int) -> Markup:
+def _traversal(material: Material, walk: Walk) -> Markup:
+    structure: Any = material.findings.structure
+
     def draw(ax: Any) -> None:
-        plots.traversal(
-            material.model, material.few, j, ax, observed_names=material.observed_names, n_points=41
-        )
-        ax.set(xlabel=hat(j), ylabel="")
+        draw_walk(walk, material.fitted.x, structure, ax, observed_names=material.observed_names)
+        ax.set(xlabel=hat(walk.latent), ylabel="")
 
+    j = walk.latent
     return svg(draw, name=f"traversal{j}", label=f"Traversal of latent {j}", width=3.4, height=2.5)
 
 
 def _activity(material: Material) -> Markup | None:
-    model = material.model
-    if not is_mixture(model):
+    mixture = material.findings.degenerate
+    if mixture is None:
         return None
-    rows, columns = min(len(model.masks_), MAX_PATTERNS), model.masks_.shape[1]
-    draw = partial(plots.activity, model, latent_names=_hats(columns), max_patterns=MAX_PATTERNS)
+    rows, columns = min(len(mixture.masks), MAX_PATTERNS), np.shape(mixture.masks)[1]
+    draw = partial(plots.activity, material.findings, latent_names=_hats(columns), max_patterns=MAX_PATTERNS)
     size = _size(rows, columns, cell=0.2 if rows > MAX_TRAVERSALS else 0.34)
     return svg(lambda ax: draw(ax), name="activity", label="Patterns of active latents", **size)
 
 
 def _components(material: Material) -> Markup | None:
-    if not is_mixture(material.model):
+    if material.findings.degenerate is None:
         return None
-    draw = partial(plots.components, material.model)
+    draw = partial(plots.components, material.findings)
     return svg(lambda ax: draw(ax), name="components", label="Components by rank", width=4.2, height=2.8)
 
 

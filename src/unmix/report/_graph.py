@@ -5,18 +5,20 @@ from typing import Any
 
 import numpy as np
 
+from ..structure import Structure
+from ._data import Data
+
 _READ = (
     "{edges} of {pairs} pairs of latents are joined, {arrows} of them with a direction. An arrow points from "
     "cause to effect. A grey line says that both directions fit data without interventions equally well."
 )
 
 
-def checked_graph(graph: Any, model: Any) -> np.ndarray | None:
-    """Return the graph as zeros and ones, or say why it is not one of the model's latents."""
+def checked_graph(graph: Any, structure: Structure | None) -> np.ndarray | None:
+    """Return the graph as zeros and ones, or say why it is not one of the latents of the structure."""
     if graph is None:
         return None
     edges = np.asarray(graph)
-    structure = getattr(model, "structure_", None)
     n = edges.shape[0] if structure is None else structure.n_latents
     if edges.shape != (n, n) or not np.isin(edges, (0, 1)).all():
         raise ValueError(
@@ -26,7 +28,7 @@ def checked_graph(graph: Any, model: Any) -> np.ndarray | None:
     return edges.astype(int)
 
 
-def graph_words(graph: np.ndarray | None, data: Any, matching: Any) -> dict[str, Any] | None:
+def graph_words(graph: np.ndarray | None, data: Data, matching: Any) -> dict[str, Any] | None:
     """Return what is said beside the picture of the graph, None where there is none."""
     if graph is None:
         return None
@@ -37,14 +39,13 @@ def graph_words(graph: np.ndarray | None, data: Any, matching: Any) -> dict[str,
     return {"text": text, "compared": _compared(graph, data, matching)}
 
 
-def _compared(graph: np.ndarray, data: Any, matching: Any) -> str:
+def _compared(graph: np.ndarray, data: Data, matching: Any) -> str:
     """Compare with the class of the true graph, after relabelling, where it is known."""
     from ..metrics import cpdag, shd
 
-    true = getattr(data, "graph", None)
-    if true is None or matching is None or sorted(matching.order) != list(range(len(graph))):
+    if data.graph is None or matching is None or sorted(matching.order) != list(range(len(graph))):
         return ""
-    oracle = cpdag(np.asarray(true).astype(int))
+    oracle = cpdag(np.asarray(data.graph).astype(int))
     order = list(matching.order)
     found = shd(oracle, graph[np.ix_(order, order)])
     sentence = (
@@ -52,22 +53,17 @@ def _compared(graph: np.ndarray, data: Any, matching: Any) -> str:
         "are joined wrongly."
     )
     best = _best(data)
-    return (
-        sentence
-        if best is None
-        else f"{sentence} The same tests on the true latents give {shd(oracle, best):.0f}."
-    )
+    more = "" if best is None else f" The same tests on the true latents give {shd(oracle, best):.0f}."
+    return sentence + more
 
 
-def _best(data: Any) -> np.ndarray | None:
+def _best(data: Data) -> np.ndarray | None:
     """Run the tests on the true latents, where they can be run."""
     from ..estimators import causal_graph
 
-    masks, labels = getattr(data, "masks", None), getattr(data, "labels", None)
-    active = None if masks is None or labels is None else np.asarray(masks)[np.asarray(labels)]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about the truth, which the reader did not fit
-            return causal_graph(data.z, active=active)
+            return causal_graph(data.z, active=data.active)
     except (ImportError, ValueError):
         return None

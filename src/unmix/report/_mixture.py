@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from .._findings import Findings, ability
+from ._data import Data
 from ._words import Verdict, fit_sentence, listing, not_beaten, score_sentence
 
 MAX_CERTIFIED = 32  # components; genericity compares every way in which supports meet, which takes long
@@ -26,37 +28,33 @@ _SUPPORTS_ONLY = (
 )
 
 
-def is_mixture(model: Any) -> bool:
-    """Whether a fitted model describes its latents as a mixture with inactive latents."""
-    return hasattr(model, "covariances_") and hasattr(model, "masks_")
-
-
-def mixture_certificate(model: Any) -> Any:
+def mixture_certificate(findings: Findings) -> Any:
     """Judge the components of a model, all conditions where there are few, else their index sets alone."""
     from ..theory import certify_components, certify_supports
 
-    masks = np.asarray(model.masks_)
+    masks = _masks(findings)
     if not masks.any(0).all():
         return None
-    return certify_components(model) if len(masks) <= MAX_CERTIFIED else certify_supports(masks)
+    return certify_components(findings) if len(masks) <= MAX_CERTIFIED else certify_supports(masks)
 
 
 def mixture_verdict(material: Any) -> Verdict:
     """Say what the mixture allows to be claimed, then let flags, fit and scores lower the tone."""
     found = material.mixture
     if found is None:
-        never = [f"ẑ{j}" for j in np.flatnonzero(~np.asarray(material.model.masks_).any(0))]
+        never = [f"ẑ{j}" for j in np.flatnonzero(~_masks(material.findings).any(0))]
         answer = Verdict("stop", "Some latents never vary", (f"{listing(never)}: ask for fewer latents.",))
     else:
         answer = Verdict(*HEADLINES[found.level], (found.identifies,))
         if _narrow(found):
             answer = answer.adding("care", _SUPPORTS_ONLY).headed(_IF_GENERIC)
-    for flag in getattr(material.model, "flags_", ()):
-        answer = answer.adding("care", flag)
-    for tone, sentence in (fit_sentence(material.explained), _score(material)):
-        answer = answer.adding(tone, sentence) if sentence else answer
-    unbeaten = material.mcc is not None and not_beaten(material.mcc)
-    return answer.headed("This fit did not recover the latents") if unbeaten else answer
+    flags = [("care", flag) for flag in material.findings.flags or ()]
+    answer = answer.with_remarks(*flags, fit_sentence(material.explained), _score(material))
+    return answer.headed("This fit did not recover the latents") if not_beaten(material.mcc) else answer
+
+
+def _masks(findings: Findings) -> np.ndarray:
+    return np.asarray(None if findings.mixture is None else findings.mixture.masks)
 
 
 def _score(material: Any) -> tuple[str, str]:
@@ -67,9 +65,10 @@ def _score(material: Any) -> tuple[str, str]:
 
 def mixture_words(material: Any) -> dict[str, Any] | None:
     """Return what is said beside the pictures of the components, None where there are none."""
-    if not is_mixture(material.model):
+    resting = material.findings.degenerate
+    if resting is None:
         return None
-    masks, weights = np.asarray(material.model.masks_), np.asarray(material.model.weights_)
+    masks, weights = np.asarray(resting.masks), np.asarray(resting.weights)
     found = material.mixture
     count = len(masks)
     text = _RESTING.format(
@@ -77,7 +76,7 @@ def mixture_words(material: Any) -> dict[str, Any] | None:
     )
     return {
         "text": text,
-        "patterns": material.patterns,
+        "patterns": pattern_sentence(material.model, material.data),
         "identifies": "" if found is None else found.identifies,
         "note": _SUPPORTS_ONLY if count > MAX_CERTIFIED and found is not None and _narrow(found) else "",
         "theorems": () if found is None else found.certificates,
@@ -93,15 +92,14 @@ def _narrow(certificate: Any) -> bool:
     return not any("3.4" in part.theorem for part in certificate.certificates)
 
 
-def pattern_sentence(model: Any, data: Any, rows: Any) -> str:
+def pattern_sentence(model: Any, data: Data) -> str:
     """Compare the activity patterns of a model with the true ones, where these are known."""
     from ..metrics import support_f1
 
-    masks, labels = getattr(data, "masks", None), getattr(data, "labels", None)
-    if masks is None or labels is None or not is_mixture(model):
+    true, told = data.active, ability(model, "activity")
+    if true is None or told is None:
         return ""
-    true = np.asarray(masks)[np.asarray(labels)].astype(bool)
-    score, all_active = support_f1(true, model.activity(rows)), support_f1(true, np.ones_like(true))
+    score, all_active = support_f1(true, told(data.rows)), support_f1(true, np.ones_like(true))
     return (
         f"Which latents are active in which sample was found with an F1 of {score:.3f}; calling all of them "
         f"active everywhere would score {all_active:.3f}."

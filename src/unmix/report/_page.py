@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from .._findings import ability
 from ._bars import restarts, scores
 from ._drawings import MAX_TRAVERSALS, drawings
+from ._graph import graph_words
 from ._material import Material, gather
-from ._mixture import is_mixture, mixture_verdict, mixture_words
+from ._mixture import mixture_verdict, mixture_words
 from ._trust import structure_words, trust
 from ._words import (
     Verdict,
@@ -26,7 +28,7 @@ def page(*, model: Any, data: Any, evaluation: Any, certificate: Any, graph: Any
     """Return every variable of the template."""
     material = gather(model, data, evaluation, certificate, graph)
     figures = drawings(material)
-    n_drawn = len(figures["traversals"])
+    n_drawn, found = len(figures["traversals"]), material.findings.structure
     return {
         "verdict": _verdict(material),
         "subtitle": _subtitle(material),
@@ -37,38 +39,32 @@ def page(*, model: Any, data: Any, evaluation: Any, certificate: Any, graph: Any
         **trust(material),
         **structure_words(material),
         "mixture": mixture_words(material),
-        "graph": material.graph_words,
-        **restarts(model),
+        "graph": graph_words(material.graph, material.data, material.matching),
+        **restarts(material.findings),
         **_reproduce(model),
         "figures": figures,
-        "traversals_left_out": model.structure_.n_latents - n_drawn if n_drawn == MAX_TRAVERSALS else 0,
+        "traversals_left_out": 0 if found is None or n_drawn < MAX_TRAVERSALS else found.n_latents - n_drawn,
     }
 
 
 def _verdict(material: Material) -> Verdict:
     """Start from the certificate, then let truth, margin, fit and scores lower the tone."""
-    if material.certificate is None and is_mixture(material.model):
+    if material.certificate is None and material.findings.degenerate is not None:
         return mixture_verdict(material)
     margin = None if material.structure is None else material.structure.margin
-    wrong = truth_sentence(material.structure, material.true_structure)
+    flat = nonlinearity_sentence(material.explanation)
+    wrong = truth_sentence(material.structure, material.data.structure)
     answer = verdict(material.certificate, material.unused if material.certificate is None else ())
-    for tone, sentence in (
-        nonlinearity_sentence(material.explanation),
-        wrong,
-        margin_sentence(margin),
-        fit_sentence(material.explained),
-        _score(material),
-    ):
-        answer = answer.adding(tone, sentence) if sentence else answer
+    remarks = (flat, wrong, margin_sentence(margin), fit_sentence(material.explained), _score(material))
+    answer = answer.with_remarks(*remarks)
     if material.certificate is None or not material.identifying:
         return answer
-    if nonlinearity_sentence(material.explanation)[1]:
-        return answer.headed("The latents can’t be taken as identified")
-    if material.mcc is not None and not_beaten(material.mcc):
-        return answer.headed("This fit did not recover the latents")
-    return (
-        answer.headed("Recovered with a structure that is not quite right") if wrong[0] == "care" else answer
+    graver = (
+        (flat[1], "The latents can’t be taken as identified"),
+        (not_beaten(material.mcc), "This fit did not recover the latents"),
+        (wrong[0] == "care", "Recovered with a structure that is not quite right"),
     )
+    return answer.headed(next((headline for applies, headline in graver if applies), answer.headline))
 
 
 def _score(material: Material) -> tuple[str, str]:
@@ -80,27 +76,22 @@ def _score(material: Material) -> tuple[str, str]:
 
 def _subtitle(material: Material) -> str:
     """Say what was fitted to what."""
-    data = "" if material.x is None else f"{len(material.x):,} samples of {material.x.shape[1]} variables"
-    described = material.description.rstrip(".") or data
+    x = material.data.x
+    size = "" if x is None else f"{len(x):,} samples of {x.shape[1]} variables"
+    described = material.data.description.rstrip(".") or size
     by = "" if material.model is None else f"fitted by {_spaced(type(material.model).__name__)}"
     sentence = ", ".join(part for part in (described, by) if part)
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
 
 
 def _facts(material: Material) -> list[dict[str, str]]:
-    facts = [
-        *(
-            []
-            if material.x is None
-            else [("Samples", f"{len(material.x):,}", f"of {material.x.shape[1]} variables")]
-        ),
-        *([] if material.structure is None else _structure_facts(material.structure, material.certificate)),
-        *(
-            []
-            if material.explained is None
-            else [("Explained", f"{material.explained:.1%}", "of the variance of x")]
-        ),
-    ]
+    facts, x = [], material.data.x
+    if x is not None:
+        facts.append(("Samples", f"{len(x):,}", f"of {x.shape[1]} variables"))
+    if material.structure is not None:
+        facts += _structure_facts(material.structure, material.certificate)
+    if material.explained is not None:
+        facts.append(("Explained", f"{material.explained:.1%}", "of the variance of x"))
     return [{"label": label, "value": value, "detail": detail} for label, value, detail in facts]
 
 
@@ -116,8 +107,8 @@ def _structure_facts(structure: Any, certificate: Any) -> list[tuple[str, str, s
 
 def _rival(certificate: Any) -> str:
     """Say how few edges a triangular model of such data needs, where that is known."""
-    counted = getattr(certificate, "alternative", None)
-    if counted is None or counted.edges is None:
+    counted = certificate.alternative
+    if counted.edges is None:
         return ""
     return f"a triangular model needs {'' if counted.exact else 'at most '}{counted.edges}"
 
@@ -133,8 +124,9 @@ def _spaced(name: str) -> str:
 
 
 def _reproduce(model: Any) -> dict[str, Any]:
-    if model is None or not hasattr(model, "get_params"):
+    settings = ability(model, "get_params")
+    if settings is None:
         return {"code": "", "parameters": []}
-    parameters = sorted((name, repr(value)) for name, value in model.get_params(deep=False).items())
+    parameters = sorted((name, repr(value)) for name, value in settings(deep=False).items())
     code = f"import unmix\n\nmodel = unmix.{model!r}.fit(x)\nz_hat = model.transform(x)"
     return {"code": code, "parameters": parameters}

@@ -21,7 +21,7 @@ def trust(material: Material) -> dict[str, Any]:
     if certificate is None:
         nothing = dict.fromkeys(("latents", "reasons", "theorems", "assumptions", "answers"), ())
         return nothing | {"independent": False}
-    whose = "estimated" if hasattr(material.model, "structure_") else "given"
+    whose = "estimated" if material.findings.structure is not None else "given"
     return {
         "latents": [_latent(material, j) for j in range(certificate.structure.n_latents)],
         "trust_intro": TRUST.format(whose=whose),

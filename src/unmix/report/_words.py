@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,10 @@ class Verdict:
         """Return the verdict with one more sentence and the graver of both tones."""
         graver = max(self.tone, tone, key=TONES.index)
         return replace(self, tone=graver, sentences=(*self.sentences, sentence))
+
+    def with_remarks(self, *remarks: tuple[str, str]) -> "Verdict":
+        """Return the verdict with every remark that says something, each a tone and a sentence."""
+        return reduce(lambda said, remark: said.adding(*remark) if remark[1] else said, remarks, self)
 
 
 def hat(j: int) -> str:
@@ -169,7 +174,9 @@ def score_sentence(key: str, name: str, score: Any, *, identifying: bool) -> tup
 
 
 def not_beaten(score: Any) -> list[str]:
-    """List the marks that the lower end of a score's interval does not exceed."""
+    """List the marks that the lower end of a score's interval does not exceed; none without a score."""
+    if score is None:
+        return []
     marks = (("raw x", score.raw), ("the rotation floor", score.floor))
     return [f"{name} ({mark:.3f})" for name, mark in marks if mark is not None and score.interval[0] <= mark]
 
