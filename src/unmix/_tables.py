@@ -9,7 +9,8 @@ import csv
 import io
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,6 +61,13 @@ def read(path: str | Path, *, keys: Sequence[str] = ("x",)) -> Table:
     >>> read(path).names
     ('a', 'b')
     """
+    return read_with(path, keys=keys)[0]
+
+
+def read_with(
+    path: str | Path, *, keys: Sequence[str] = ("x",), also: Sequence[str] = ()
+) -> tuple[Table, dict[str, np.ndarray]]:
+    """Read a table as `read` does and, in the same go, other arrays of an NPZ file, those that it has."""
     file, key = _split_key(str(path))
     suffix = file.suffix.lower()
     if suffix not in _READABLE:
@@ -69,18 +77,22 @@ def read(path: str | Path, *, keys: Sequence[str] = ("x",)) -> Table:
     if not file.is_file():
         raise ValueError(f"`{file}` must be a file that exists. Check the path.")
     if suffix == ".npz":
-        return _checked(*_read_npz(file, key, keys), source=str(path))
+        values, names, more = _read_npz(file, key, keys, also)
+        return checked(values, names, source=str(path)), more
     if suffix == ".safetensors":
         name = _pick(keys_of(file), key, keys, str(file))
-        return _checked(read_tensor(file, name), None, source=str(path))
+        return checked(read_tensor(file, name), source=str(path)), {}
     reader = {".npy": _read_npy, ".parquet": _read_parquet}.get(suffix, read_csv)
-    return _checked(*reader(file), source=str(path))
+    return checked(*reader(file), source=str(path)), {}
 
 
 def stored(path: str | Path) -> tuple[str, ...]:
     """List the arrays of an NPZ file; other files have none by name."""
     file, _ = _split_key(str(path))
-    return tuple(_npz(file, list)) if file.suffix.lower() == ".npz" else ()
+    if file.suffix.lower() != ".npz":
+        return ()
+    with _whole(file), file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        return tuple(archive)
 
 
 def write(
@@ -156,17 +168,26 @@ def _read_npy(file: Path) -> tuple[Any, None]:
         raise ValueError(f"`{file}` must be a whole NPY file without pickled objects. ({error})") from None
 
 
-def _read_npz(file: Path, key: str | None, keys: Sequence[str]) -> tuple[Any, tuple[str, ...] | None]:
-    name = _pick(_npz(file, list), key, keys, str(file))
-    names = _npz(file, lambda stored: stored.get(name + _NAMES))
-    return _npz(file, lambda stored: stored[name]), None if names is None else tuple(map(str, names))
+def _read_npz(
+    file: Path, key: str | None, keys: Sequence[str], also: Sequence[str]
+) -> tuple[Any, tuple[str, ...] | None, dict[str, np.ndarray]]:
+    with ExitStack() as stack:
+        with _whole(file):
+            stream = stack.enter_context(file.open("rb"))
+            archive = stack.enter_context(np.load(stream, allow_pickle=False))
+            stored = list(archive)
+        name = _pick(stored, key, keys, str(file))
+        with _whole(file):
+            names = archive.get(name + _NAMES)
+            more = {other: archive[other] for other in also if other in stored}
+            return archive[name], None if names is None else tuple(map(str, names)), more
 
 
-def _npz(file: Path, use: Callable[[Mapping[str, Any]], Any]) -> Any:
-    """Use an NPZ file and close it again even when it is broken."""
+@contextmanager
+def _whole(file: Path) -> Iterator[None]:
+    """Say which NPZ file is broken, however that shows."""
     try:
-        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            return use(archive)
+        yield
     except (
         ValueError,
         zipfile.BadZipFile,
@@ -175,6 +196,7 @@ def _npz(file: Path, use: Callable[[Mapping[str, Any]], Any]) -> Any:
         OSError,
         MemoryError,
         AttributeError,
+        TypeError,
     ) as error:
         raise ValueError(f"`{file}` must be a whole NPZ file without pickled objects. ({error})") from None
 
@@ -239,7 +261,7 @@ def _arrow() -> tuple[Any, Any]:
     return pyarrow.parquet, pyarrow
 
 
-def _checked(values: Any, names: tuple[str, ...] | None, *, source: str) -> Table:
+def checked(values: Any, names: tuple[str, ...] | None = None, *, source: str) -> Table:
     """Return the table when it is a finite real matrix with at least one row and column."""
     if values.dtype.kind not in "fiub":
         raise ValueError(f"`{source}` must hold real numbers, got the type {values.dtype}.")

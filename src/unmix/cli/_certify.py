@@ -1,14 +1,17 @@
 """`unmix certify`: which theorems apply, what is then identified, and what is missing for more."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from .. import _tables
 from .._files import atomic_write
 from ._known import array, labels, named_sets, numbers_in_parts, partition_of, source_of, table_of
-from ._output import Json, Seed, print_json, tell, write_json
+from ._output import Json, Seed, print_json, taking, tell, write_json
 
 EXAMPLE = (
     "Example: [bold]unmix certify mask.csv --set A=0,1 --set B=2,3 --ask 'A - B'[/] or "
@@ -17,112 +20,126 @@ EXAMPLE = (
 _OUT = (".html", ".htm", ".json", ".txt")
 
 
-def certify(
+@dataclass(frozen=True)
+class Certify:
+    """Options of `unmix certify`."""
+
     source: Annotated[
         Path,
         typer.Argument(metavar="MASK|MODEL", help="Structure of 0 and 1 (CSV, NPY, JSON, NPZ) or a model."),
-    ],
+    ]
     data: Annotated[
         str | None, typer.Option("--data", help="Data that the model was fitted to: codes and Jacobians.")
-    ] = None,
+    ] = None
     independent: Annotated[
         bool, typer.Option("--independent", help="Assume that the latents are independent.")
-    ] = False,
+    ] = False
     groups: Annotated[
         str | None, typer.Option("--groups", help="Observed variables that count as one: 0,1/2,3/4.")
-    ] = None,
+    ] = None
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", help="A named set of observed variables, A=0,1; two are compared."),
-    ] = None,
+    ] = None
     ask: Annotated[
         str | None, typer.Option("--ask", help="A region to ask about, such as '(A & B) - C'.")
-    ] = None,
+    ] = None
     domains: Annotated[
         str | None,
         typer.Option(
             "--domains", help="Number of domains, a column of the data, or a file with one label per row."
         ),
-    ] = None,
+    ] = None
     masks: Annotated[
         str | None, typer.Option("--masks", help="Which latents vary in which kind of sample: a row each.")
-    ] = None,
+    ] = None
     components: Annotated[
         str | None, typer.Option("--components", help="The kind of each row: a column of the data or a file.")
-    ] = None,
+    ] = None
     jacobians: Annotated[
         str | None,
         typer.Option("--jacobians", help="Jacobians, an NPY file of shape (n, observed, latents)."),
-    ] = None,
+    ] = None
     partition: Annotated[
         str | None,
         typer.Option("--partition", help="Slots of latents: their number, 0,1/2,3, or `finest`."),
-    ] = None,
+    ] = None
     codes: Annotated[
         str | None, typer.Option("--codes", help="Latents of each row. [default: of the model]")
-    ] = None,
+    ] = None
     against: Annotated[
         str | None, typer.Option("--against", help="Latents of the same rows in a second run.")
-    ] = None,
+    ] = None
     refits: Annotated[
         list[Path] | None, typer.Option("--refit", help="Mask or model of a refit; give at least two.")
-    ] = None,
+    ] = None
     n_refits: Annotated[
         int, typer.Option("--refits", help="Fit the model so often to random halves of the data.")
-    ] = 0,
+    ] = 0
     stability: Annotated[
         int, typer.Option("--stability", help="Read the structure so often off resampled Jacobians.")
-    ] = 0,
+    ] = 0
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write the answer to: .html, .json or .txt.")
-    ] = None,
-    random_state: Seed = 0,
-    as_json: Json = False,
-) -> None:
+    ] = None
+    random_state: Seed = 0
+    as_json: Json = False
+
+
+@taking(Certify)
+def certify(given: Certify) -> None:
     """Say which theorems apply, what they identify up to what, and what is missing for more."""
+    out = given.out
     if out is not None:
         _tables.check_writable(out, _OUT)
-    if stability and jacobians is None and data is None:
+    if given.stability and given.jacobians is None and given.data is None:
         raise ValueError("`--stability` must be given with --data or --jacobians, got neither. Add one.")
-    structure, model = source_of(source)
-    table, taken = table_of(data, model, (domains, components))
+    structure, model = source_of(given.source)
+    table, taken = table_of(given.data, model, (given.domains, given.components))
     from ..theory import explain
 
-    found = explain(
-        structure,
-        model=model,
-        x=table,
-        jacobians=None if jacobians is None else array(jacobians, 3, "--jacobians"),
-        z=None if codes is None else _tables.read(codes, keys=("z_hat", "z")).values,
-        independent_latents=independent,
-        groups=None if groups is None else numbers_in_parts(groups, "--groups"),
-        **named_sets(sets or [], ask),
-        domains=labels(domains, taken, "--domains", counts=True),
-        masks=None if masks is None else _tables.read(masks, keys=("masks",)).values,
-        components=labels(components, taken, "--components"),
-        partition=None if partition is None else partition_of(partition),
-        second_run=None if against is None else _tables.read(against, keys=("z_hat", "z", "x")).values,
-        structures=_refitted(refits or [], n_refits, model, table, random_state),
-        n_resamples=stability,
-        random_state=random_state,
-    )
+    found = explain(structure, model=model, x=table, **_facts(given, model, table, taken))
     _write(out, found)
-    if as_json:
+    if given.as_json:
         print_json(found.to_dict())
     else:
         tell(str(found), *([] if out is None else [f"Written: {out}"]))
 
 
-def _refitted(paths: list[Path], n_refits: int, model: Any, table: Any, random_state: int) -> Any:
+def _facts(given: Certify, model: Any, table: Any, taken: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Read what options and their files say, as `explain` takes it."""
+    return {
+        "jacobians": _read(given.jacobians, lambda path: array(path, 3, "--jacobians")),
+        "z": _read(given.codes, lambda path: _tables.read(path, keys=("z_hat", "z")).values),
+        "independent_latents": given.independent,
+        "groups": _read(given.groups, lambda text: numbers_in_parts(text, "--groups")),
+        **named_sets(given.sets or [], given.ask),
+        "domains": labels(given.domains, taken, "--domains", counts=True),
+        "masks": _read(given.masks, lambda path: _tables.read(path, keys=("masks",)).values),
+        "components": labels(given.components, taken, "--components"),
+        "partition": _read(given.partition, partition_of),
+        "second_run": _read(given.against, lambda path: _tables.read(path, keys=("z_hat", "z", "x")).values),
+        "structures": _refitted(given, model, table),
+        "n_resamples": given.stability,
+        "random_state": given.random_state,
+    }
+
+
+def _read(text: str | None, how: Callable[[str], Any]) -> Any:
+    return None if text is None else how(text)
+
+
+def _refitted(given: Certify, model: Any, table: Any) -> Any:
     """Return the structures of refits: those in files, and those fitted here."""
-    known = [_structure_of(path) for path in paths]
-    if not n_refits:
+    known = [_structure_of(path) for path in given.refits or []]
+    if not given.n_refits:
         return known or None
     if model is None or table is None:
         raise ValueError("`--refits` must be given with a model and --data, got less. Add what is missing.")
     from ..theory import refitted_structures
 
-    return [*known, *refitted_structures(model, table, n_refits, random_state=random_state)]
+    found = refitted_structures(model, table, given.n_refits, random_state=given.random_state)
+    return [*known, *found]
 
 
 def _structure_of(path: Path) -> Any:

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from .._tables import Table
-from ._fit import fit_document
 from ._models import fit_and_save, make
 from ._output import Json, Seed, print_json, tell
 from ._simulate import save
@@ -102,7 +101,7 @@ def _report(path: Path, model: Any, data: Any, evaluation: Any, certificate: Any
 def _document(report: Path, model: Any, evaluation: Any, certificate: Any) -> dict[str, Any]:
     return {
         "report": report,
-        "fit": fit_document(report.with_name("model"), model),
+        "fit": {"out": report.with_name("model")} | model.findings().to_dict(),
         "scores": evaluation.to_dict(),
         "certificate": certificate.to_dict(),
     }

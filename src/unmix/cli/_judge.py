@@ -1,15 +1,13 @@
 """`unmix evaluate` and `unmix report`: what the latents are worth, and why."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 
 from .. import _tables
-from ._known import mask_of
-from ._models import columns_for, load
+from ._known import dataset, read_with_truth
+from ._models import load
 from ._output import Json, Seed, print_json, tell
 
 EVALUATE_EXAMPLE = (
@@ -19,7 +17,6 @@ REPORT_EXAMPLE = (
     "Example: [bold]unmix report model --data data.npz --out report.html[/] or [bold]unmix report results[/]"
 )
 SCORES = (".json", ".csv", ".html")
-_MIXTURE = ("labels", "masks", "graph")  # what `unmix simulate --kind mixture` also stores
 
 
 def evaluate(
@@ -118,21 +115,7 @@ def _write_fit(out: Path, path: Path, data: str | None, heading: dict[str, str])
         raise ValueError("`--data` must name the data to report on, got nothing.")
     from ..report import write
 
-    write(out, model=fitted, data=dataset(data, fitted), **heading)
-
-
-def dataset(path: str, model: Any) -> Any:
-    """Read data for a report: x alone, or with the truth where an NPZ file has it."""
-    table = _tables.read(path)
-    x = columns_for(model, table)
-    stored = _tables.stored(path)
-    if ".npz:" in path or "z" not in stored:
-        return x
-    z = _tables.read(f"{path}:z").values
-    mask = mask_of(f"{path}:structure") if "structure" in stored else None
-    with np.load(path) as file:
-        known = {name: file[name] for name in _MIXTURE if name in stored}
-    return SimpleNamespace(x=x, z=z, structure=mask, description="", **known)
+    write(out, model=fitted, data=dataset(*read_with_truth(data), fitted), **heading)
 
 
 def _discrete(text: str | None, n_factors: int) -> bool | list[bool] | None:

@@ -1,6 +1,7 @@
 """What a user may know beside a structure, as options and files give it."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from .. import _tables
 from ._models import columns_for, load
 
 MASKS = (".csv", ".npy", ".json")
+TRUTH = ("z", "structure", "labels", "masks", "graph")
 
 
 def source_of(path: Path) -> tuple[Any, Any]:
@@ -27,6 +29,28 @@ def mask_of(path: str) -> Any:
     from ..structure import Structure
 
     return Structure(_tables.read(path, keys=("structure",)).values)
+
+
+def read_with_truth(path: str) -> tuple[_tables.Table, dict[str, Any]]:
+    """Read x and, where an NPZ file has it, what `unmix simulate` knows of its latents, in one go."""
+    table, more = _tables.read_with(path, also=() if ".npz:" in path else TRUTH)
+    if "z" not in more:
+        return table, {}
+    more["z"] = _tables.checked(more["z"], source=f"{path}:z").values
+    if "structure" in more:
+        more["structure"] = _tables.checked(more["structure"], source=f"{path}:structure").values
+    return table, more
+
+
+def dataset(table: _tables.Table, truth: dict[str, Any], model: Any) -> Any:
+    """Return data for a report: x alone, or with the truth where it is known."""
+    from ..structure import Structure
+
+    x = columns_for(model, table)
+    if not truth:
+        return x
+    mask = None if truth.get("structure") is None else Structure(truth["structure"])
+    return SimpleNamespace(x=x, **truth | {"structure": mask})
 
 
 def table_of(

@@ -8,26 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from .._findings import findings_of
+from .._names import COMMANDS
 from .._tables import Table
 from ._output import say
 
-CLASSES = {
-    "ddl": "DiverseDictionaryLearning",
-    "ae": "Autoencoder",
-    "vae": "BetaVAE",
-    "pdgmm": "PDGMM",
-    "cgvae": "CGVAE",
-    "ivae": "IVAE",
-    "slots": "SlotAutoencoder",
-}
-DOMAINS = ("cgvae", "ivae")  # methods that must know the domain of each row
+
+def kind_of(method: str) -> Any:
+    """Return the class that a method's name stands for."""
+    from .. import estimators
+
+    return vars(estimators)[COMMANDS[method]]
 
 
 def make(method: str, n_components: int, **settings: Any) -> Any:
     """Make an unfitted estimator; settings that are None keep the method's own defaults."""
-    from .. import estimators
-
-    estimator = getattr(estimators, CLASSES[str(method)])(n_components)
+    estimator = kind_of(method)(n_components)
     given = {name: value for name, value in settings.items() if value is not None}
     unknown = sorted(given.keys() - estimator.get_params().keys())
     if unknown:
@@ -89,7 +85,7 @@ def remember_names(model: Any, names: tuple[str, ...] | None) -> Any:
 
 def columns_for(model: Any, table: Table) -> np.ndarray:
     """Return the columns a model was fitted on, found by name where both sides have names."""
-    wanted = getattr(model, "feature_names_in_", None)
+    wanted = findings_of(model).feature_names
     if wanted is None or table.names is None:
         return table.values
     missing = [str(name) for name in wanted if name not in table.names]

@@ -3,8 +3,11 @@
 import json
 import math
 import sys
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import typer
@@ -17,6 +20,22 @@ Json = Annotated[
 Seed = Annotated[
     int, typer.Option("--random-state", "--seed", help="Seed; the same seed gives the same numbers.")
 ]
+
+Options = TypeVar("Options")
+
+
+def taking(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+    """Let a command take its options as one value: typer is shown the fields of the dataclass."""
+
+    def decorate(command: Callable[[Options], None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**given: Any) -> None:
+            command(options(**given))
+
+        vars(run)["__signature__"] = signature(options)
+        return run
+
+    return decorate
 
 
 def say(line: str) -> None:

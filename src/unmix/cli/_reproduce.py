@@ -4,13 +4,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ._output import Json, print_json, say, tell
+from ._output import Json, print_json, say, taking, tell
 
 REPRODUCE_EXAMPLE = (
     "Example: [bold]unmix reproduce ddl.table4 --seeds 5 --budget laptop --workers 2 --out results[/], "
@@ -26,46 +27,50 @@ class Budget(StrEnum):
     full = "full"
 
 
-def reproduce(
+@dataclass(frozen=True)
+class Reproduce:
+    """Options of `unmix reproduce`."""
+
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME...", help="Tables (see --list), or `all`.")
-    ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Print what there is, and stop.")] = False,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many seeds of each cell.")] = 5,
-    first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="The first of them.")] = 0,
-    budget: Annotated[Budget, typer.Option("--budget", help="Size of data and fits.")] = Budget.laptop,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes, one thread each.")] = 2,
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder of results; what is there is not redone.")
-    ] = Path("results"),
+    ] = None
+    list_: Annotated[bool, typer.Option("--list", help="Print what there is, and stop.")] = False
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many seeds of each cell.")] = 5
+    first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="The first of them.")] = 0
+    budget: Annotated[Budget, typer.Option("--budget", help="Size of data and fits.")] = Budget.laptop
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes, one thread each.")] = 2
+    out: Annotated[Path, typer.Option("--out", help="Folder of results; what is there is not redone.")] = (
+        Path("results")
+    )
     method: Annotated[
         str | None, typer.Option("--method", help="Your own, as package:Estimator, beside ours.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option("--data", help="Folder of data for tables that take one.")
-    ] = None,
-    dask: Annotated[
-        str | None, typer.Option("--dask", help="Address of a Dask scheduler, or `local`.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and stop.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Redo what is stored.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail where a cell got no number, too.")] = False,
-    as_json: Json = False,
-) -> None:
+    ] = None
+    data: Annotated[Path | None, typer.Option("--data", help="Folder of data for tables that take one.")] = (
+        None
+    )
+    dask: Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler, or `local`.")] = (
+        None
+    )
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and stop.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Redo what is stored.")] = False
+    strict: Annotated[bool, typer.Option("--strict", help="Fail where a cell got no number, too.")] = False
+    as_json: Json = False
+
+
+@taking(Reproduce)
+def reproduce(given: Reproduce) -> None:
     """Run the tables of the papers; killed or stopped, the same command goes on."""
     sys.path.insert(0, os.getcwd())  # one's own method or table may lie here
-    if list_:
-        return _show_list(as_json)
+    if given.list_:
+        return _show_list(given.as_json)
     from ..experiments import Store
 
-    modules = _modules(names or [])
-    tasks = _tasks(modules, range(first_seed, first_seed + seeds), budget.value, method, data)
-    store = Store(out)
-    if dry_run:
-        return _show_plan(tasks, store, workers, force, as_json)
-    outcome = _sweep(tasks, store, workers, force, dask)
-    _show_outcome(outcome, tasks, store, as_json)
-    empty = _without_number(tasks, store) if strict else []
+    tasks, store = _tasks(given), Store(given.out)
+    if given.dry_run:
+        return _show_plan(tasks, store, given)
+    outcome = _sweep(tasks, store, given)
+    _show_outcome(outcome, tasks, store, given.as_json)
+    empty = _without_number(tasks, store) if given.strict else []
     for place in empty:
         say(f"unmix: no number: {place}")
     if outcome.failed or empty:
@@ -92,19 +97,18 @@ def _modules(names: list[str]) -> list[Any]:
     return [load_experiment(name) for name in dict.fromkeys(wanted)]
 
 
-def _tasks(modules: list[Any], seeds: range, budget: str, method: str | None, data: Path | None) -> list[Any]:
+def _tasks(given: Reproduce) -> list[Any]:
     from ..experiments import find_method, tasks_of
 
+    modules, method = _modules(given.names or []), given.method
     if method is not None:
         find_method(method)
         fitting = [module for module in modules if hasattr(module, "with_method")]
         if not fitting:
             raise ValueError(f"`--method` must fit a table, got {method!r} and only tables that take none.")
-    return [
-        task
-        for module in modules
-        for task in tasks_of(module, seeds=seeds, budget=budget, method=method, data=data)
-    ]
+    seeds = range(given.first_seed, given.first_seed + given.seeds)
+    known: dict[str, Any] = {"budget": given.budget.value, "method": method, "data": given.data}
+    return [task for module in modules for task in tasks_of(module, seeds=seeds, **known)]
 
 
 def _show_list(as_json: bool) -> None:
@@ -129,15 +133,15 @@ def _show_list(as_json: bool) -> None:
         tell(*(f"{e['name']:<{width}}  {e['cells']:>3} cells  {e['title']}" for e in entries))
 
 
-def _show_plan(tasks: list[Any], store: Any, workers: int, force: bool, as_json: bool) -> None:
+def _show_plan(tasks: list[Any], store: Any, given: Reproduce) -> None:
     from unmix.experiments.engine import _stored, duration
 
     from ..experiments import estimate
 
-    left = [task for task in tasks if force or not _stored(store, task)]
-    guess = estimate(left, store.records(), workers)
+    left = [task for task in tasks if given.force or not _stored(store, task)]
+    guess = estimate(left, store.records(), given.workers)
     _warn_of_corrupt(store)
-    if as_json:
+    if given.as_json:
         planned = [{"run": str(task), "key": task.key, "stored": task not in left} for task in tasks]
         return print_json({"tasks": planned, "to_run": len(left), "seconds": guess.seconds})
     for task in left:
@@ -146,18 +150,18 @@ def _show_plan(tasks: list[Any], store: Any, workers: int, force: bool, as_json:
         time = "nothing like it was timed before"
     else:
         known = f"{guess.n_timed} of {len(left)} timed before"
-        time = f"about {duration(guess.seconds)} with {workers} workers ({known})"
+        time = f"about {duration(guess.seconds)} with {given.workers} workers ({known})"
     tell(f"{len(left)} runs to do, {len(tasks) - len(left)} stored; {time}.")
 
 
-def _sweep(tasks: list[Any], store: Any, workers: int, force: bool, dask: str | None) -> Any:
+def _sweep(tasks: list[Any], store: Any, given: Reproduce) -> Any:
     from ..experiments import progress, sweep
 
     command = "unmix " + " ".join(_command())
     try:
-        with _executor(tasks, workers, dask) as (executor, n), progress(len(tasks), n) as listen:
+        with _executor(tasks, given) as (executor, n), progress(len(tasks), n) as listen:
             return sweep(
-                tasks, store, executor=executor, workers=n, force=force, command=command, listen=listen
+                tasks, store, executor=executor, workers=n, force=given.force, command=command, listen=listen
             )
     except KeyboardInterrupt:
         say("unmix: stopped. What is done is stored; the same command goes on.")
@@ -167,14 +171,15 @@ def _sweep(tasks: list[Any], store: Any, workers: int, force: bool, dask: str | 
 
 
 @contextmanager
-def _executor(tasks: list[Any], workers: int, dask: str | None) -> Iterator[tuple[Any, int]]:
-    if dask is None:
+def _executor(tasks: list[Any], given: Reproduce) -> Iterator[tuple[Any, int]]:
+    workers = given.workers
+    if given.dask is None:
         yield None, workers
         return
     from ..experiments import dask_executor
 
     modules = tuple(dict.fromkeys(task.module for task in tasks))
-    with dask_executor(dask, workers, modules) as executor:
+    with dask_executor(given.dask, workers, modules) as executor:
         cluster: Any = executor
         yield executor, max(workers, sum(cluster._client.nthreads().values()))
 

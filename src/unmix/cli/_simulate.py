@@ -1,5 +1,6 @@
 """`unmix simulate`: data with known latents, for trying a method out."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from .. import _tables
-from ._output import Json, Seed, print_json, tell
+from ._output import Json, Seed, print_json, taking, tell
 
+_OF_SPARSE = ("n_observed", "structure", "latents")
+_OF_MIXTURES = ("components", "mask_size", "graph_degree", "delta", "theta", "n_layers")
 EXAMPLE = "Example: [bold]unmix simulate --profile tall --n-latents 5 --noise 0.1 --out data.npz[/]"
 
 
@@ -39,15 +42,18 @@ class Latents(StrEnum):
     dependent = "dependent"
 
 
-def simulate(
-    out: Annotated[Path, typer.Option("--out", help="NPZ file to write: x, z and structure.")],
+@dataclass(frozen=True)
+class Simulate:
+    """Options of `unmix simulate`."""
+
+    out: Annotated[Path, typer.Option("--out", help="NPZ file to write: x, z and structure.")]
     kind: Annotated[
         Kind,
         typer.Option(
             help="sparse: each observed variable reacts to few latents; mixture: causal latents that rest in "
             "some components of a mixture."
         ),
-    ] = Kind.sparse,
+    ] = Kind.sparse
     profile: Annotated[
         Profile | None,
         typer.Option(
@@ -55,100 +61,98 @@ def simulate(
             "[default: tall, or paper]",
             show_default=False,
         ),
-    ] = None,
-    n_latents: Annotated[int, typer.Option("--n-latents", "--n", help="Number of latents.")] = 5,
+    ] = None
+    n_latents: Annotated[int, typer.Option("--n-latents", "--n", help="Number of latents.")] = 5
     n_observed: Annotated[
         int | None,
         typer.Option(
             "--n-observed", "--d-x", help="Number of observed variables; the profile's own by default."
         ),
-    ] = None,
+    ] = None
     structure: Annotated[
         Path | None, typer.Option(help="Dependency structure to use (CSV, NPY or JSON of 0 and 1).")
-    ] = None,
-    n_samples: Annotated[int, typer.Option("--n-samples", help="Number of samples.")] = 10_000,
-    noise: Annotated[float, typer.Option(help="Noise added to x, in standard deviations of x.")] = 0.0,
-    latents: Annotated[Latents | None, typer.Option(help="Law of the latents.")] = None,
+    ] = None
+    n_samples: Annotated[int, typer.Option("--n-samples", help="Number of samples.")] = 10_000
+    noise: Annotated[float, typer.Option(help="Noise added to x, in standard deviations of x.")] = 0.0
+    latents: Annotated[Latents | None, typer.Option(help="Law of the latents.")] = None
     components: Annotated[
         str | None, typer.Option(help="Of a mixture: masked, equal, 'two bases' or full.")
-    ] = None,
+    ] = None
     mask_size: Annotated[
         float | None, typer.Option("--mask-size", help="Of a mixture: share of active latents, or a count.")
-    ] = None,
+    ] = None
     graph_degree: Annotated[
         int | None, typer.Option("--graph-degree", help="Of a mixture: causal edges per latent.")
-    ] = None,
+    ] = None
     delta: Annotated[
         float | None, typer.Option(help="Of a mixture: where latents rest, in standard deviations.")
-    ] = None,
-    theta: Annotated[
-        float | None, typer.Option(help="Of a mixture: angle by which latents are rotated.")
-    ] = None,
+    ] = None
+    theta: Annotated[float | None, typer.Option(help="Of a mixture: angle by which latents are rotated.")] = (
+        None
+    )
     n_layers: Annotated[
         int | None, typer.Option("--n-layers", help="Of a mixture: layers of the mixing.")
-    ] = None,
-    random_state: Seed = 0,
-    as_json: Json = False,
-) -> None:
+    ] = None
+    random_state: Seed = 0
+    as_json: Json = False
+
+
+@taking(Simulate)
+def simulate(given: Simulate) -> None:
     """Simulate observed data from known latents, mixed along a sparse structure or resting in a mixture."""
-    _tables.check_writable(out, (".npz",))
-    shared = {"noise": noise, "random_state": random_state} | _profile(kind, profile)
-    own = {"n_observed": n_observed, "structure": structure, "latents": latents}
-    mixed = {"components": components, "mask_size": mask_size, "graph_degree": graph_degree}
-    mixed |= {"delta": delta, "theta": theta, "n_layers": n_layers}
-    if kind is Kind.sparse:
-        _left_out(kind, mixed)
-        data = _sparse(n_samples, n_latents, own, shared)
+    _tables.check_writable(given.out, (".npz",))
+    data = _sparse(given) if given.kind is Kind.sparse else _mixture(given)
+    save(given.out, data)
+    if given.as_json:
+        print_json(_document(given.out, data, given.random_state))
     else:
-        _left_out(kind, own)
-        data = _mixture(n_samples, n_latents, mixed, shared)
-    save(out, data)
-    if as_json:
-        print_json(_document(out, data, random_state))
-    else:
-        tell(*_story(data), f"{len(data.x):,} samples of {data.structure.n_observed} variables: {out}")
+        size = f"{len(data.x):,} samples of {data.structure.n_observed} variables"
+        tell(*_story(data), f"{size}: {given.out}")
 
 
-def _profile(kind: Kind, profile: Profile | None) -> dict[str, str]:
-    choices = {Kind.sparse: ("tall", "square", "dense"), Kind.mixture: ("paper", "hard", "linear")}[kind]
-    if profile is not None and profile.value not in choices:
+def _shared(given: Simulate, profiles: tuple[str, ...], others: tuple[str, ...]) -> dict[str, Any]:
+    """Return the settings that every kind has, and refuse those that belong to another kind."""
+    kind, profile = given.kind.value, given.profile
+    if profile is not None and profile.value not in profiles:
         raise ValueError(
-            f"`--profile` must be one of {', '.join(choices)} for --kind {kind.value}, got {profile.value}."
+            f"`--profile` must be one of {', '.join(profiles)} for --kind {kind}, got {profile.value}."
         )
-    return {"profile": choices[0] if profile is None else profile.value}
+    if foreign := _given(given, others):
+        option = "--" + next(iter(foreign)).replace("_", "-")
+        raise ValueError(f"`{option}` must be left out for --kind {kind}, which has no such setting.")
+    chosen = profiles[0] if profile is None else profile.value
+    return {"noise": given.noise, "random_state": given.random_state, "profile": chosen}
 
 
-def _left_out(kind: Kind, settings: dict[str, Any]) -> None:
-    """Refuse options that belong to another kind."""
-    given = [name for name, value in settings.items() if value is not None]
-    if given:
-        option = "--" + given[0].replace("_", "-")
-        raise ValueError(f"`{option}` must be left out for --kind {kind.value}, which has no such setting.")
+def _given(given: Simulate, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name in names if (value := vars(given)[name]) is not None}
 
 
-def _sparse(n_samples: int, n_latents: int, own: dict[str, Any], shared: dict[str, Any]) -> Any:
+def _sparse(given: Simulate) -> Any:
     from ..data import sparse_mixing
     from ..structure import Structure
 
-    given = None if own["structure"] is None else Structure.read(own["structure"])
+    shared = _shared(given, ("tall", "square", "dense"), _OF_MIXTURES)
+    known = None if given.structure is None else Structure.read(given.structure)
     return sparse_mixing(
-        n_samples,
-        n_latents if given is None else given.n_latents,
-        own["n_observed"] if given is None else given.n_observed,
-        given,
-        latents="normal" if own["latents"] is None else own["latents"].value,
+        given.n_samples,
+        given.n_latents if known is None else known.n_latents,
+        given.n_observed if known is None else known.n_observed,
+        known,
+        latents="normal" if given.latents is None else given.latents.value,
         **shared,
     )
 
 
-def _mixture(n_samples: int, n_latents: int, mixed: dict[str, Any], shared: dict[str, Any]) -> Any:
+def _mixture(given: Simulate) -> Any:
     from ..data import degenerate_mixture
 
-    given = {name: value for name, value in mixed.items() if value is not None}
-    size = given.get("mask_size", 0.5)
+    shared = _shared(given, ("paper", "hard", "linear"), _OF_SPARSE)
+    own = _given(given, _OF_MIXTURES)
+    size = own.get("mask_size", 0.5)
     if size >= 1 and float(size).is_integer():
-        given["mask_size"] = int(size)  # a count of latents, not a share
-    return degenerate_mixture(n_samples, n_latents, **given, **shared)
+        own["mask_size"] = int(size)  # a count of latents, not a share
+    return degenerate_mixture(given.n_samples, given.n_latents, **own, **shared)
 
 
 def _story(data: Any) -> tuple[Any, ...]:
