@@ -297,7 +297,7 @@ def test_names_are_escaped_wherever_they_go(tmp_path):
     evil = '<script>alert("a,b")</script>[red]'
     scores = evaluate(normal(20, 2), normal(20, 2), metrics={evil: mcc}, n_boot=2, random_state=0)
     page = scores.write(tmp_path / "scores.html").read_text()
-    assert "<script>" not in page and "&lt;script&gt;alert(&quot;a,b&quot;)" in page
+    assert "<script>" not in page and "&lt;script&gt;alert(&#34;a,b&#34;)" in page
     assert f"{scores[evil].floor:.3f}" in page
     lines = scores.write(tmp_path / "scores.csv").read_text().splitlines()
     assert next(csv.DictReader(lines))["metric"] == evil

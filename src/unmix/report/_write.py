@@ -78,16 +78,16 @@ def write(
 
 
 def render(path: str | Path, template: str, *, title: str, notes: str, **context: Any) -> Path:
-    """Fill a template of this room, with the style and the versions that every page has, and write it."""
-    html = _TEMPLATES.get_template(template).render(
-        title=title,
-        notes=[part.strip() for part in notes.split("\n\n") if part.strip()],
-        css=Markup(_TEMPLATES.get_template("style.css").render()),
-        version=__version__,
-        versions=_versions(),
-        **context,
-    )
-    return atomic_write(Path(path), html)
+    """Fill a template of this room, and write the page."""
+    paragraphs = [part.strip() for part in notes.split("\n\n") if part.strip()]
+    return atomic_write(Path(path), filled(template, title=title, notes=paragraphs, **context))
+
+
+def filled(template: str, **context: Any) -> str:
+    """Fill a template of this room, with the style and the versions that every page has."""
+    css = Markup(_TEMPLATES.get_template("style.css").render())
+    own = {"css": css, "version": __version__, "versions": _versions()}
+    return _TEMPLATES.get_template(template).render(**own, **context)
 
 
 def _versions() -> str:

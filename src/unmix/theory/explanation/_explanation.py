@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from .._certificate import Certificate, assumed
 from ..sparsity import headline
-from ._page import page
 
 TITLES = {
     "unused": "Latents that are not used",
@@ -203,7 +203,8 @@ class Explanation:
 
     def to_html(self, title: str = "What is identified, and why") -> str:
         """Return one self-contained page; every string is escaped."""
-        return page(self, TITLES, title)
+        pages = import_module("unmix.report._answers")  # above this room: asked for only here
+        return pages.explanation_page(self, TITLES, title)
 
 
 def with_margin(certificate: Certificate) -> str:

@@ -1,0 +1,25 @@
+"""Pages of what other rooms find: an explanation and a table of scores, as text."""
+
+from typing import Any
+
+from ._write import filled
+
+_MOST = 200  # latents in the table; the dictionary has them all
+
+
+def explanation_page(found: Any, titles: dict[str, str], title: str) -> str:
+    """Return the page: the answer, each latent, each condition, what to believe, what would give more."""
+    columns = dict.fromkeys(name for row in found.latents for name in row if name != "latent")
+    rows = [{name: _cell(row.get(name)) for name in ("latent", *columns)} for row in found.latents[:_MOST]]
+    left_out = max(0, len(found.latents) - _MOST)
+    known = {"columns": list(columns), "rows": rows, "left_out": left_out}
+    return filled("explanation.html", title=title, found=found, titles=titles, **known)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.0%}" if isinstance(value, float) else str("" if value is None else value)
+
+
+def scores_page(headings: tuple[str, ...], rows: list[tuple[str, ...]], caption: str) -> str:
+    """Return the page: one table, and how to read it."""
+    return filled("scores.html", title="Scores", headings=headings, rows=rows, caption=caption)
