@@ -363,6 +363,7 @@ def test_the_reading_of_a_clean_cut():
         ({"structure": [[1, 0], [0, 1]]}, TypeError, "Wrap it"),
         ({"structure": Model([[1]], ring(3))}, TypeError, "Pass `structure_`"),
         ({"x": np.eye(2)}, ValueError, "given with a model"),
+        ({"structure": ring(3), "domians": 3}, TypeError, "'domians'"),
         ({"structure": ring(3), "a": [0]}, ValueError, "given together"),
         ({"structure": ring(3), "ask": "A"}, ValueError, "given together"),
         ({"structure": ring(3), "ask": "A", "sets": {"groups": [0]}}, ValueError, "other names"),
