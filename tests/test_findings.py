@@ -38,7 +38,7 @@ def test_an_estimator_says_what_it_found(member):
     assert not network or member.needs_domains == bool(known)
     model = families.quick(member) if network else member
     found = model.fit(x, **known).findings()
-    assert found.method == type(member).__name__ and found.n_features == 4 and found.n_components > 0
+    assert found.method == type(member).__name__ and found.n_features_in == 4 and found.n_components > 0
     parts = {name for name in ("resting", "mixture", "domains", "slots", "components") if vars(found)[name]}
     assert parts == PARTS.get(found.method, set())
     assert (found.structure is not None) == network and found.structure is vars(model).get("structure_")

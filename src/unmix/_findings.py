@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,9 +17,7 @@ class Resting:
     spike_mass: Any = None
     told: ClassVar = ("found", "spike_mass")
 
-    @property
-    def sentence(self) -> str:
-        """How many latents have a clear value of rest."""
+    def __str__(self) -> str:
         return f"{int(np.sum(self.found))} of {len(self.found)} latents have a clear value of rest"
 
 
@@ -34,9 +32,7 @@ class Mixture:
     masks: Any = None
     told: ClassVar = ("masks", "weights")
 
-    @property
-    def sentence(self) -> str:
-        """How many components there are."""
+    def __str__(self) -> str:
         return f"{len(self.weights)} components"
 
 
@@ -52,9 +48,7 @@ class Changes:
     n_domains: Any = None
     told: ClassVar = ("domains", "domain_means", "domain_scales", "guaranteed", "needed_domains")
 
-    @property
-    def sentence(self) -> str:
-        """Which latents the learnt graph and the domains at hand guarantee."""
+    def __str__(self) -> str:
         sure, n = int(np.sum(self.guaranteed)), len(self.guaranteed)
         rest = "" if sure == n else f"; all would need {np.max(self.needed_domains)} domains"
         return f"{self.n_domains} domains guarantee {sure} of {n} latents of this graph{rest}."
@@ -67,9 +61,7 @@ class Partition:
     partition: Any = None
     told: ClassVar = ("partition",)
 
-    @property
-    def sentence(self) -> str:
-        """Which latents make up each slot."""
+    def __str__(self) -> str:
         named = "; ".join(", ".join(f"z{j}" for j in slot) for slot in self.partition)
         return f"{len(self.partition)} slot{'s' * (len(self.partition) != 1)}: {named}."
 
@@ -83,35 +75,26 @@ class Components:
     reliability: Any = None
     told: ClassVar = ("nongaussianity", "gaussian", "reliability")
 
-    @property
-    def sentence(self) -> str:
-        """How many components are not Gaussian."""
+    def __str__(self) -> str:
         return f"{int(np.sum(~self.gaussian))} of {len(self.gaussian)} components are not Gaussian"
 
 
-Part = TypeVar("Part", Resting, Mixture, Changes, Partition, Components)
+PARTS: dict[str, Any] = {
+    "resting": Resting,
+    "mixture": Mixture,
+    "domains": Changes,
+    "slots": Partition,
+    "components": Components,
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
     """What a model found; a part that its method does not look for is None.
 
-    Attributes
-    ----------
-    method : str
-        The name of the class.
-    structure : Structure or None
-        Which latent moves which observed variable.
-    n_components, n_features, n_iter : int or None
-    history : History or None
-        The course of the training.
-    restarts : sequence of float or None
-        Objectives of the restarts that the model was chosen from.
-    feature_names : array of str or None
-    flags : tuple of str or None
-        What is wrong with the result, in words.
-    resting, mixture, domains, slots, components
-        What only some models look for.
+    Common to all are the name of the method, the structure, the number of latents, of observed variables and
+    of passes over the data, the course of the training, the objectives of the restarts, the names of the
+    observed variables, and flags: what is wrong with the result, in words.
 
     Examples
     --------
@@ -123,11 +106,11 @@ class Findings:
     method: str
     structure: Structure | None = None
     n_components: int | None = None
-    n_features: int | None = None
+    n_features_in: int | None = None
     n_iter: int | None = None
     history: Any = None
     restarts: Any = None
-    feature_names: Any = None
+    feature_names_in: Any = None
     flags: tuple[str, ...] | None = None
     resting: Resting | None = None
     mixture: Mixture | None = None
@@ -151,11 +134,11 @@ class Findings:
         """What a person wants to know, line by line; the structure itself comes last."""
         if self.structure is None or self.resting is not None:  # a dense mixing is no news
             known = (self.resting, self.mixture, self.components)
-            return (f"{self.method}: {'; '.join(part.sentence for part in known if part)}.",)
+            return (f"{self.method}: {'; '.join(str(part) for part in known if part)}.",)
         structure = self.structure
         margin = "" if structure.margin is None else f", margin {structure.margin:.1f}"
         edges = f"{self.method}: {structure.n_edges} dependencies of {structure.support.size}{margin}"
-        return (*(part.sentence for part in (self.domains, self.slots) if part), edges, structure)
+        return (*(str(part) for part in (self.domains, self.slots) if part), edges, structure)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a program wants to know."""
@@ -163,7 +146,7 @@ class Findings:
         return {
             "method": self.method,
             "n_components": self.n_components,
-            "n_features_in": self.n_features,
+            "n_features_in": self.n_features_in,
             "n_iter": self.n_iter,
             "structure": None if self.structure is None else self.structure.support.astype(int),
             "margin": self.margin,
@@ -187,24 +170,23 @@ def findings_of(model: Any) -> Findings:
     """Return what a model found; one that is not ours is read by the names that ours use.
 
     >>> from types import SimpleNamespace
-    >>> findings_of(SimpleNamespace(partition_=((0, 1), (2,)))).slots.sentence
-    '2 slots: z0, z1; z2.'
+    >>> print(findings_of(SimpleNamespace(partition_=((0, 1), (2,)))).slots)
+    2 slots: z0, z1; z2.
     """
     if isinstance(model, Findings):
         return model
-    if (told := ability(model, "findings")) is not None:
-        return told()
+    told = ability(model, "findings")
+    return read_findings(model) if told is None else told()
+
+
+def read_findings(model: Any) -> Findings:
+    """Read fitted attributes: each field `name` of a part is kept by a model as `name_`."""
+    own = ("structure", "n_features_in", "n_iter", "history", "restarts", "feature_names_in", "flags")
     return Findings(
         type(model).__name__,
-        structure=_attribute(model, "structure"),
-        history=_attribute(model, "history"),
-        restarts=_attribute(model, "restarts"),
-        feature_names=_attribute(model, "feature_names_in"),
-        flags=_attribute(model, "flags"),
-        resting=_part(Resting, model),
-        mixture=_part(Mixture, model),
-        domains=_part(Changes, model),
-        slots=_part(Partition, model),
+        n_components=getattr(model, "_n_features_out", None),
+        **{name: _attribute(model, name) for name in own},
+        **{name: _part(kind, model) for name, kind in PARTS.items()},
     )
 
 
@@ -218,6 +200,6 @@ def _attribute(model: Any, name: str) -> Any:
     return getattr(model, f"{name}_", None)
 
 
-def _part(kind: type[Part], model: Any) -> Part | None:
+def _part(kind: Any, model: Any) -> Any:
     known = {field.name: _attribute(model, field.name) for field in fields(kind)}
     return None if all(value is None for value in known.values()) else kind(**known)

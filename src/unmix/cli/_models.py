@@ -85,7 +85,7 @@ def remember_names(model: Any, names: tuple[str, ...] | None) -> Any:
 
 def columns_for(model: Any, table: Table) -> np.ndarray:
     """Return the columns a model was fitted on, found by name where both sides have names."""
-    wanted = findings_of(model).feature_names
+    wanted = findings_of(model).feature_names_in
     if wanted is None or table.names is None:
         return table.values
     missing = [str(name) for name in wanted if name not in table.names]

@@ -19,12 +19,7 @@ REPRODUCE_EXAMPLE = (
 )
 
 
-class Budget(StrEnum):
-    """How much a run may cost: seconds, minutes on two cores, or the paper's own sizes."""
-
-    smoke = "smoke"
-    laptop = "laptop"
-    full = "full"
+Budget = StrEnum("Budget", ["smoke", "laptop", "full"])
 
 
 @dataclass(frozen=True)

@@ -14,32 +14,9 @@ _OF_SPARSE = ("n_observed", "structure", "latents")
 _OF_MIXTURES = ("components", "mask_size", "graph_degree", "delta", "theta", "n_layers")
 EXAMPLE = "Example: [bold]unmix simulate --profile tall --n-latents 5 --noise 0.1 --out data.npz[/]"
 
-
-class Kind(StrEnum):
-    """Worlds to simulate."""
-
-    sparse = "sparse"
-    mixture = "mixture"
-
-
-class Profile(StrEnum):
-    """Shapes of data to simulate: three for each kind."""
-
-    tall = "tall"
-    square = "square"
-    dense = "dense"
-    paper = "paper"
-    hard = "hard"
-    linear = "linear"
-
-
-class Latents(StrEnum):
-    """Laws of the simulated latents."""
-
-    normal = "normal"
-    uniform = "uniform"
-    laplace = "laplace"
-    dependent = "dependent"
+Kind = StrEnum("Kind", ["sparse", "mixture"])
+Profile = StrEnum("Profile", ["tall", "square", "dense", "paper", "hard", "linear"])
+Latents = StrEnum("Latents", ["normal", "uniform", "laplace", "dependent"])
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import math
 from abc import abstractmethod
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,6 @@ import torch
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
-from unmix._findings import Changes, Findings
 from unmix.objectives import (
     KINDS,
     PRIORS,
@@ -36,7 +34,6 @@ class DomainEstimator(LatentEstimator):
     """An encoder, a decoder, and a law of the code in each domain."""
 
     needs_domains = True
-
     max_steps: int
     # settings of those that have them, and what the others do
     encoder: Factory
@@ -185,18 +182,6 @@ class DomainEstimator(LatentEstimator):
         """Return the number of passes over the data, no more than `max_steps` updates ask for."""
         per_pass = math.ceil(n_samples / min(self.batch_size, n_samples))
         return min(self.max_iter, math.ceil(self.max_steps / per_pass))
-
-    def findings(self) -> Findings:
-        """Return what was found, with how the latents change between domains."""
-        changes = Changes(
-            self.domains_,
-            self.domain_means_,
-            self.domain_scales_,
-            self.guaranteed_,
-            self.needed_domains_,
-            self.n_domains_,
-        )
-        return replace(super().findings(), domains=changes)
 
 
 def needed_domains(structure: Structure) -> np.ndarray:

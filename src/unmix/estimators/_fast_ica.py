@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from unmix._findings import Components, Findings
+from unmix._findings import Findings, read_findings
 from unmix.rows import DaskRows, Rows, array_rows, block_rows, dask_rows, file_rows, is_dask
 from unmix.solvers.ica import (
     CONTRASTS,
@@ -240,6 +240,11 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         left = values - self.inverse_transform(self.transform(values))
         return float(1 - np.square(left).sum() / np.square(values - self.mean_).sum())
 
+    def findings(self) -> Findings:
+        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
+        check_is_fitted(self)
+        return read_findings(self)
+
     def save(self, path: Any) -> Path:
         """Write the fitted model to one file, without pickle; `unmix.load` reads it."""
         from ._storage import save
@@ -383,18 +388,6 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"`whiten` must be True or False, got {self.whiten!r}.")
         if not self.whiten and self.algorithm == "newton":
             raise ValueError('`algorithm` must be "parallel" without whitening, got "newton". Use "auto".')
-
-    def findings(self) -> Findings:
-        """Return what was found, with how far from Gaussian the components are."""
-        check_is_fitted(self)
-        return Findings(
-            "FastICA",
-            n_components=len(self.components_),
-            n_features=self.n_features_in_,
-            n_iter=self.n_iter_,
-            feature_names=getattr(self, "feature_names_in_", None),
-            components=Components(self.nongaussianity_, self.gaussian_, self.reliability_),
-        )
 
 
 def _which_way_up(shape: Shape, mixing: np.ndarray) -> np.ndarray:

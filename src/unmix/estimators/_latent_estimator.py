@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
-from unmix._findings import Findings
+from unmix._findings import Findings, read_findings
 from unmix.nn import jacobian
 from unmix.objectives import Objective, in_chunks
 from unmix.structure import Structure
@@ -119,16 +119,7 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def findings(self) -> Findings:
         """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
         check_is_fitted(self)
-        return Findings(
-            type(self).__name__,
-            structure=self.structure_,
-            n_components=self.n_components,
-            n_features=self.n_features_in_,
-            n_iter=self.n_iter_,
-            history=self.history_,
-            restarts=self.restarts_,
-            feature_names=getattr(self, "feature_names_in_", None),
-        )
+        return read_findings(self)
 
     def save(self, path: Any) -> Path:
         """Write the fitted model to one file, without pickle; `unmix.load` reads it."""

@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from dataclasses import replace
 from functools import partial
 from typing import Any, cast, final
 
@@ -13,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from unmix._findings import Findings, Mixture, Resting
 from unmix.nn import residual_mlp, value_and_jacobian
 from unmix.objectives import MixtureObjective, Objective, SpikesAndSlabs, in_chunks
 from unmix.solvers.coordinates import Affine, affine, start_at, whitening
@@ -292,12 +290,6 @@ class PDGMM(LatentEstimator):
         back = cast(nn.Sequential, self.decoder_)[2]
         left = (x - back(white)).square().sum(1)
         return -0.5 * (left / variance + n_left * math.log(2 * math.pi * variance))
-
-    def findings(self) -> Findings:
-        """Return what was found, with the components, which latents rest, and what is wrong with them."""
-        mixture = Mixture(self.weights_, self.means_, self.covariances_, masks=self.masks_)
-        resting = Resting(self.found_, self.spike_mass_)
-        return replace(super().findings(), mixture=mixture, resting=resting, flags=self.flags_)
 
 
 def _start(

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unmix._findings import Findings, Partition
 from unmix.nn import residual_mlp
 from unmix.objectives import AdditiveDecoder, Objective, Penalty, SlotObjective
 from unmix.penalties import slot_sparsity
@@ -204,10 +203,6 @@ class SlotAutoencoder(LatentEstimator):
         else:
             partition = find_slots(plain, x, generator, search=search)
         return np.array([k for j in range(n) for k, slot in enumerate(partition) if j in slot])
-
-    def findings(self) -> Findings:
-        """Return what was found, with the latents of each slot."""
-        return replace(super().findings(), slots=Partition(self.partition_))
 
 
 def _start(

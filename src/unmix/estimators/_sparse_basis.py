@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from unmix._findings import Findings, Resting
+from unmix._findings import Findings, read_findings
 from unmix.solvers.sparse_rows import SparseRows, Spikes, fit_spikes, flags, lagrangian_rows, sparsest_rows
 from unmix.training import device
 
@@ -168,6 +168,11 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Return the share of inactive entries; the higher, the sparser."""
         return float(1 - self.activity(X).mean())
 
+    def findings(self) -> Findings:
+        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
+        check_is_fitted(self)
+        return read_findings(self)
+
     def save(self, path: Any) -> Path:
         """Write the fitted basis to one file, without pickle; `unmix.load` reads it."""
         from ._storage import save
@@ -230,19 +235,6 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if self.solver not in SOLVERS:
             raise ValueError(f"`solver` must be one of {SOLVERS}, got {self.solver!r}. Choose one of these.")
         device(self.device)
-
-    def findings(self) -> Findings:
-        """Return what was found, with which variables rest and what is wrong with them."""
-        check_is_fitted(self)
-        return Findings(
-            type(self).__name__,
-            n_components=len(self.components_),
-            n_features=self.n_features_in_,
-            n_iter=self.n_iter_,
-            feature_names=getattr(self, "feature_names_in_", None),
-            flags=self.flags_,
-            resting=Resting(self.found_, self.spike_mass_),
-        )
 
 
 def _white_maps(values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

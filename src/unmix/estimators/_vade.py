@@ -1,13 +1,11 @@
 """The variational autoencoder whose prior is a mixture of Gaussians."""
 
-from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, final
 
 from torch import Tensor, nn
 
-from unmix._findings import Findings, Mixture
 from unmix.nn import mlp
 from unmix.objectives import MixtureOfGaussians, Objective, VaDEObjective
 from unmix.training import Noise, Pace, Trained, train_restarts
@@ -130,8 +128,3 @@ class VaDE(LatentEstimator):
         self.weights_ = prior.logits.double().softmax(0).cpu().numpy()
         self.means_ = prior.means.double().cpu().numpy()
         self.variances_ = prior.log_variances.double().exp().cpu().numpy()
-
-    def findings(self) -> Findings:
-        """Return what was found, with the components of the prior."""
-        mixture = Mixture(self.weights_, self.means_, variances=self.variances_)
-        return replace(super().findings(), mixture=mixture)

@@ -63,7 +63,7 @@ def _structure(material: Material) -> Markup | None:
         latent_names=_hats(structure.n_latents),
     )
     size = _size(structure.n_observed, structure.n_latents)
-    return svg(lambda ax: draw(ax), name="structure", label="Heat map of the dependency structure", **size)
+    return svg(draw, name="structure", label="Heat map of the dependency structure", **size)
 
 
 def _atoms(material: Material) -> Markup | None:
@@ -77,7 +77,7 @@ def _atoms(material: Material) -> Markup | None:
         latent_names=_hats(structure.n_latents),
     )
     size = _size(structure.n_observed, len(structure.atoms()))
-    return svg(lambda ax: draw(ax), name="atoms", label="Groups of latents by their reach", **size)
+    return svg(draw, name="atoms", label="Groups of latents by their reach", **size)
 
 
 def _relations(material: Material) -> dict[str, Markup | None]:
@@ -106,7 +106,7 @@ def _correlation(material: Material) -> Markup | None:
     rows, columns = material.matching.correlation.shape
     draw = partial(plots.correlation, material.matching)
     return svg(
-        lambda ax: draw(ax),
+        draw,
         name="correlation",
         label="Matched correlations",
         **_size(rows, columns, cell=0.5),
@@ -149,14 +149,14 @@ def _activity(material: Material) -> Markup | None:
     rows, columns = min(len(mixture.masks), MAX_PATTERNS), np.shape(mixture.masks)[1]
     draw = partial(plots.activity, material.findings, latent_names=_hats(columns), max_patterns=MAX_PATTERNS)
     size = _size(rows, columns, cell=0.2 if rows > MAX_TRAVERSALS else 0.34)
-    return svg(lambda ax: draw(ax), name="activity", label="Patterns of active latents", **size)
+    return svg(draw, name="activity", label="Patterns of active latents", **size)
 
 
 def _components(material: Material) -> Markup | None:
     if material.findings.degenerate is None:
         return None
     draw = partial(plots.components, material.findings)
-    return svg(lambda ax: draw(ax), name="components", label="Components by rank", width=4.2, height=2.8)
+    return svg(draw, name="components", label="Components by rank", width=4.2, height=2.8)
 
 
 def _graph(material: Material) -> Markup | None:
@@ -164,7 +164,7 @@ def _graph(material: Material) -> Markup | None:
         return None
     draw = partial(plots.causal_graph, material.graph, names=_hats(len(material.graph)))
     side = float(np.clip(2.4 + 0.16 * len(material.graph), 3.0, 6.4))
-    return svg(lambda ax: draw(ax), name="graph", label="Causal graph", width=side, height=side)
+    return svg(draw, name="graph", label="Causal graph", width=side, height=side)
 
 
 def _size(rows: int, columns: int, cell: float = 0.34) -> dict[str, float]:

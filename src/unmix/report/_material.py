@@ -65,7 +65,7 @@ class Material:
     @property
     def observed_names(self) -> tuple[str, ...] | None:
         """The names of the observed variables: the model's own, or those of the data."""
-        known = self.findings.feature_names
+        known = self.findings.feature_names_in
         names = self.data.names if known is None else known
         if names is None or (self.data.x is not None and len(names) != self.data.x.shape[1]):
             return None
