@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ class Resting:
 
     found: Any = None
     spike_mass: Any = None
-    told: ClassVar = ("found", "spike_mass")
 
     def __str__(self) -> str:
         return f"{int(np.sum(self.found))} of {len(self.found)} latents have a clear value of rest"
@@ -30,7 +29,6 @@ class Mixture:
     covariances: Any = None
     variances: Any = None
     masks: Any = None
-    told: ClassVar = ("masks", "weights")
 
     def __str__(self) -> str:
         return f"{len(self.weights)} components"
@@ -46,7 +44,6 @@ class Changes:
     guaranteed: Any = None
     needed_domains: Any = None
     n_domains: Any = None
-    told: ClassVar = ("domains", "domain_means", "domain_scales", "guaranteed", "needed_domains")
 
     def __str__(self) -> str:
         sure, n = int(np.sum(self.guaranteed)), len(self.guaranteed)
@@ -59,7 +56,6 @@ class Partition:
     """Groups of latents that move variables of their own."""
 
     partition: Any = None
-    told: ClassVar = ("partition",)
 
     def __str__(self) -> str:
         named = "; ".join(", ".join(f"z{j}" for j in slot) for slot in self.partition)
@@ -73,19 +69,23 @@ class Components:
     nongaussianity: Any = None
     gaussian: Any = None
     reliability: Any = None
-    told: ClassVar = ("nongaussianity", "gaussian", "reliability")
 
     def __str__(self) -> str:
         return f"{int(np.sum(~self.gaussian))} of {len(self.gaussian)} components are not Gaussian"
 
 
-PARTS: dict[str, Any] = {
+PARTS = {
     "resting": Resting,
     "mixture": Mixture,
     "domains": Changes,
     "slots": Partition,
     "components": Components,
 }
+_TOLD = (  # to programs, in this order
+    *("found", "spike_mass", "masks", "weights", "flags"),
+    *("domains", "domain_means", "domain_scales", "guaranteed", "needed_domains"),
+    *("partition", "nongaussianity", "gaussian", "reliability"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +143,8 @@ class Findings:
     def to_dict(self) -> dict[str, Any]:
         """Return what a program wants to know."""
         terms = {} if self.history is None else self.history.terms
+        parts = [vars(part) for part in (vars(self)[name] for name in PARTS) if part is not None]
+        own = {name: value for part in (*parts, {"flags": self.flags}) for name, value in part.items()}
         return {
             "method": self.method,
             "n_components": self.n_components,
@@ -152,18 +154,7 @@ class Findings:
             "margin": self.margin,
             "restarts": self.restarts,
             "history": {name: term[-1] for name, term in terms.items() if len(term)},
-            **_told(self.resting),
-            **_told(self.mixture),
-            **({} if self.flags is None else {"flags": self.flags}),
-            **_told(self.domains),
-            **_told(self.slots),
-            **_told(self.components),
-        }
-
-
-def _told(part: Any) -> dict[str, Any]:
-    known = {} if part is None else {name: getattr(part, name) for name in part.told}
-    return {name: value for name, value in known.items() if value is not None}
+        } | {name: own[name] for name in _TOLD if own.get(name) is not None}
 
 
 def findings_of(model: Any) -> Findings:

@@ -7,12 +7,12 @@ meets a surprise; everything is written to a temporary name first and moved into
 
 import csv
 import io
-import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ._safetensors import keys_of, read_tensor
 
 SUFFIXES = (".csv", ".tsv", ".npy", ".npz", ".parquet")
 _READABLE = (*SUFFIXES, ".safetensors")
+_BROKEN = (ValueError, TypeError, AttributeError, EOFError, OSError, MemoryError, zlib.error, BadZipFile)
 _NAMES = "_names"  # in an NPZ file `x_names` holds the column names of `x`
 
 
@@ -188,16 +189,7 @@ def _whole(file: Path) -> Iterator[None]:
     """Say which NPZ file is broken, however that shows."""
     try:
         yield
-    except (
-        ValueError,
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        OSError,
-        MemoryError,
-        AttributeError,
-        TypeError,
-    ) as error:
+    except _BROKEN as error:
         raise ValueError(f"`{file}` must be a whole NPZ file without pickled objects. ({error})") from None
 
 

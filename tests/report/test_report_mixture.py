@@ -100,7 +100,7 @@ def test_many_components_are_judged_by_their_index_sets():
     found = mixture_certificate(findings_of(model))
     assert n > MAX_CERTIFIED and found and not any("3.4" in part.theorem for part in found.certificates)
     known = {"model": model, "findings": findings_of(model), "data": Data()}
-    material = SimpleNamespace(**known, mixture=found, explained=None, mcc=None)
+    material = SimpleNamespace(**known, fitted=SimpleNamespace(explained=None), mixture=found, mcc=None)
     assert "only their index sets were judged" in mixture_words(material)["note"]
     answer = mixture_verdict(material)
     assert answer.tone == "care" and "if they are in general position" in answer.headline

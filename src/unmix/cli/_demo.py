@@ -68,9 +68,7 @@ def _simulate(quick: bool, random_state: int) -> Any:
 def _fit(data: Any, quick: bool, random_state: int, out: Path) -> Any:
     import torch
 
-    torch.set_num_threads(
-        1
-    )  # networks this small gain nothing from more, and one is steady on a busy machine
+    torch.set_num_threads(1)  # networks this small gain nothing from more
     pace = {"max_iter": 3 if quick else 100, "n_restarts": 3, "lr": 4e-3}  # half the default's time
     model = make("ddl", data.structure.n_latents, random_state=random_state, **pace)
     return fit_and_save(model, Table(data.x, None), out)

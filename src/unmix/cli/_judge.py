@@ -58,10 +58,8 @@ def evaluate(
     if as_json:
         print_json(found.to_dict())
     else:
-        hint = (
-            () if x is not None else ("Pass --x to see what raw x scores: without it a score means little.",)
-        )
-        tell(found, *hint)
+        hint = "Pass --x to see what raw x scores: without it a score means little."
+        tell(found, *([hint] if x is None else []))
 
 
 def report(

@@ -162,14 +162,12 @@ def _named(pair: str) -> tuple[str, list[int]]:
 
 def partition_of(text: str) -> Any:
     """Read slots: a number of equal ones, the latents of each, or `finest`."""
-    if text == "finest" or text.isdecimal():
-        return text if text == "finest" else int(text)
-    return numbers_in_parts(text, "--partition")
+    return text if text == "finest" else slots_of(text, "--partition")
 
 
-def slots_of(text: str) -> Any:
+def slots_of(text: str, option: str = "--slots") -> Any:
     """Read slots: a number of equal ones, or the latents of each."""
-    return int(text) if text.isdecimal() else numbers_in_parts(text, "--slots")
+    return int(text) if text.isdecimal() else numbers_in_parts(text, option)
 
 
 def numbers_in_parts(text: str, option: str) -> list[list[int]]:

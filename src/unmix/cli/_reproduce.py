@@ -200,18 +200,10 @@ def _warn_of_corrupt(store: Any) -> None:
 def _show_outcome(outcome: Any, tasks: list[Any], store: Any, as_json: bool) -> None:
     counts = {"done": outcome.done, "skipped": outcome.skipped, "failed": outcome.failed}
     if as_json:
-        errors = [
-            {"key": r["key"], "experiment": r["experiment"], "error": r["error"]} for r in outcome.failures
-        ]
-        print_json(
-            {
-                "tasks": len(tasks),
-                **counts,
-                "seconds": outcome.seconds,
-                "out": store.folder,
-                "failures": errors,
-            }
-        )
+        known = ("key", "experiment", "error")
+        errors = [{name: failure[name] for name in known} for failure in outcome.failures]
+        about = {"seconds": outcome.seconds, "out": store.folder, "failures": errors}
+        print_json({"tasks": len(tasks), **counts, **about})
     else:
         tell(
             f"{outcome.done} runs done, {outcome.skipped} stored before, {outcome.failed} failed.",

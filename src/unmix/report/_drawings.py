@@ -51,17 +51,18 @@ def _hats(n: int) -> list[str]:
     return [hat(j) for j in range(n)]
 
 
+def _labels(material: Material) -> dict[str, Any]:
+    return {
+        "observed_names": material.observed_names,
+        "latent_names": _hats(material.structure.n_latents),
+    }
+
+
 def _structure(material: Material) -> Markup | None:
     structure = material.structure
     if structure is None:
         return None
-    draw = partial(
-        plots.structure,
-        structure,
-        strength=material.strength,
-        observed_names=material.observed_names,
-        latent_names=_hats(structure.n_latents),
-    )
+    draw = partial(plots.structure, structure, strength=material.strength, **_labels(material))
     size = _size(structure.n_observed, structure.n_latents)
     return svg(draw, name="structure", label="Heat map of the dependency structure", **size)
 
@@ -70,12 +71,7 @@ def _atoms(material: Material) -> Markup | None:
     structure = material.structure
     if structure is None or max(structure.shape) > MAX_ATOMS:
         return None
-    draw = partial(
-        plots.atoms,
-        structure,
-        observed_names=material.observed_names,
-        latent_names=_hats(structure.n_latents),
-    )
+    draw = partial(plots.atoms, structure, **_labels(material))
     size = _size(structure.n_observed, len(structure.atoms()))
     return svg(draw, name="atoms", label="Groups of latents by their reach", **size)
 
@@ -103,23 +99,18 @@ def _relation(name: str, relation: np.ndarray) -> Markup:
 def _correlation(material: Material) -> Markup | None:
     if material.matching is None:
         return None
-    rows, columns = material.matching.correlation.shape
     draw = partial(plots.correlation, material.matching)
-    return svg(
-        draw,
-        name="correlation",
-        label="Matched correlations",
-        **_size(rows, columns, cell=0.5),
-    )
+    rows, columns = material.matching.correlation.shape
+    size = _size(rows, columns, cell=0.5)
+    return svg(draw, name="correlation", label="Matched correlations", **size)
 
 
 def _history(material: Material) -> Markup | None:
     history = material.findings.history
     if history is None or not history.terms:
         return None
-    return svg(
-        lambda ax: plots.history(history, ax), name="history", label="Training history", width=5.0, height=2.5
-    )
+    draw = partial(plots.history, history)
+    return svg(draw, name="history", label="Training history", width=5.0, height=2.5)
 
 
 def _traversals(material: Material) -> list[Markup]:

@@ -37,11 +37,6 @@ class Material:
         return self.fitted.findings
 
     @property
-    def explained(self) -> float | None:
-        """The share of the variance of x that the model reconstructs."""
-        return self.fitted.explained
-
-    @property
     def certificate(self) -> Any:
         """What the structure identifies."""
         return None if self.explanation is None else self.explanation.parts.get("structure")

@@ -49,7 +49,7 @@ def mixture_verdict(material: Any) -> Verdict:
         if _narrow(found):
             answer = answer.adding("care", _SUPPORTS_ONLY).headed(_IF_GENERIC)
     flags = [("care", flag) for flag in material.findings.flags or ()]
-    answer = answer.with_remarks(*flags, fit_sentence(material.explained), _score(material))
+    answer = answer.with_remarks(*flags, fit_sentence(material.fitted.explained), _score(material))
     return answer.headed("This fit did not recover the latents") if not_beaten(material.mcc) else answer
 
 

@@ -55,7 +55,13 @@ def _verdict(material: Material) -> Verdict:
     flat = nonlinearity_sentence(material.explanation)
     wrong = truth_sentence(material.structure, material.data.structure)
     answer = verdict(material.certificate, material.unused if material.certificate is None else ())
-    remarks = (flat, wrong, margin_sentence(margin), fit_sentence(material.explained), _score(material))
+    remarks = (
+        flat,
+        wrong,
+        margin_sentence(margin),
+        fit_sentence(material.fitted.explained),
+        _score(material),
+    )
     answer = answer.with_remarks(*remarks)
     if material.certificate is None or not material.identifying:
         return answer
@@ -90,8 +96,8 @@ def _facts(material: Material) -> list[dict[str, str]]:
         facts.append(("Samples", f"{len(x):,}", f"of {x.shape[1]} variables"))
     if material.structure is not None:
         facts += _structure_facts(material.structure, material.certificate)
-    if material.explained is not None:
-        facts.append(("Explained", f"{material.explained:.1%}", "of the variance of x"))
+    if material.fitted.explained is not None:
+        facts.append(("Explained", f"{material.fitted.explained:.1%}", "of the variance of x"))
     return [{"label": label, "value": value, "detail": detail} for label, value, detail in facts]
 
 
