@@ -136,7 +136,7 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         white = torch.as_tensor((values - self.mean_) @ whitening)
         found = self._solve(white)
         self._remember(found, whitening, dewhitening)
-        self._describe(found, white @ found.rows.T + found.offsets)
+        self._describe(found, white @ found.rows.T + found.offsets, len(np.unique(values, axis=0)))
         if self.flags_:
             warnings.warn(" ".join(self.flags_), ConvergenceWarning, stacklevel=2)
         return self
@@ -205,14 +205,15 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.smallest_singular_value_ = found.smallest_singular_value
         self.n_iter_ = found.n_rounds
 
-    def _describe(self, found: SparseRows, z: Tensor) -> None:
+    def _describe(self, found: SparseRows, z: Tensor, n_distinct: int) -> None:
         spikes = fit_spikes(z)
         self.spike_mass_, self.spike_width_ = spikes.mass.numpy(), spikes.width.numpy()
         self.slab_mean_, self.slab_spread_ = spikes.mean.numpy(), spikes.spread.numpy()
         self.contrast_ = spikes.contrast.numpy()
         self.found_ = found.searched.numpy() & (self.contrast_ > SPIKE)
         self.n_found_ = int(self.found_.sum())
-        self.flags_ = flags(self.found_, spikes.active(z).numpy(), z.numpy(), self.smallest_singular_value_)
+        active = spikes.active(z).numpy()
+        self.flags_ = flags(self.found_, active, n_distinct, self.smallest_singular_value_)
 
     def _validated(self, X: Any) -> np.ndarray:
         return validate_data(self, _plain(X), dtype=[np.float64, np.float32], reset=False)
