@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from unmix.rows import DaskRows, Rows, array_rows, block_rows, dask_rows, file_rows, is_dask
+from unmix.rows import DaskRows, Rows, array_rows, dask_rows, file_rows, is_dask
 from unmix.solvers.ica import (
     CONTRASTS,
     Goal,
@@ -23,6 +23,7 @@ from unmix.solvers.ica import (
     Spread,
     White,
     Whitening,
+    block_rows,
     fixed_point,
     labeller,
     polar,

@@ -17,6 +17,7 @@ from ._pace import Pace
 from ._records import side_by_side
 from ._restarts import Trained, joined, train_restarts
 from ._schedules import constant, cosine, one_cycle, ramp, warm_up
+from ._sources import Streamed
 
 __all__ = [
     "minimise",
@@ -36,6 +37,7 @@ __all__ = [
     "Trained",
     "Noise",
     "side_by_side",
+    "Streamed",
     "Width",
     "shrinking",
     "joined",

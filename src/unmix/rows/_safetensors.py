@@ -12,11 +12,18 @@ def keys_of(file: Path) -> list[str]:
     return _use(file, lambda stored: sorted(stored.keys()))
 
 
-def read_tensor(file: Path, name: str) -> np.ndarray:
-    """Return one tensor as an array; bfloat16, which numpy lacks, as float32, which holds it exactly."""
+def tensor_shape(file: Path, name: str) -> tuple[int, ...]:
+    """Return the shape of a tensor without reading it."""
+    return tuple(_use(file, lambda stored: stored.get_slice(name).get_shape()))
+
+
+def read_tensor(file: Path, name: str, rows: slice = slice(None)) -> np.ndarray:
+    """Return rows of a tensor; bfloat16, which numpy lacks, as float32, which holds it exactly."""
     if _use(file, lambda stored: stored.get_slice(name).get_dtype()) == "BF16":
-        return _bfloat16(file, name)
-    return _use(file, lambda stored: stored.get_tensor(name))
+        return _bfloat16(file, name, rows)
+    if rows == slice(None):
+        return _use(file, lambda stored: stored.get_tensor(name))
+    return _use(file, lambda stored: stored.get_slice(name)[rows])
 
 
 def _use(file: Path, use: Callable[[Any], Any]) -> Any:
@@ -33,10 +40,13 @@ def _use(file: Path, use: Callable[[Any], Any]) -> Any:
         ) from None
 
 
-def _bfloat16(file: Path, name: str) -> np.ndarray:
+def _bfloat16(file: Path, name: str, rows: slice) -> np.ndarray:
     """Widen each number by 16 zero bits."""
-    from safetensors import deserialize
+    import json
 
-    entry = dict(deserialize(file.read_bytes()))[name]
-    bits = np.frombuffer(entry["data"], dtype="<u2").astype(np.uint32) << 16
-    return bits.view(np.float32).reshape(entry["shape"])
+    with file.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        entry = json.loads(stream.read(length))[name]
+    start = 8 + length + entry["data_offsets"][0]
+    stored = np.memmap(file, dtype="<u2", mode="r", offset=start, shape=tuple(entry["shape"]))
+    return (stored[rows].astype(np.uint32) << 16).view(np.float32)
