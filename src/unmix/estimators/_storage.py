@@ -46,6 +46,7 @@ CLASSES: tuple[type[LatentEstimator], ...] = (
     SlotAutoencoder,
     VaDE,
 )
+_KINDS = ("mean_", "scale_", "image_shape_", "bytes_")  # of tables, or of images
 PLAIN: tuple[type, ...] = (FastICA, SparseBasis)  # without networks: fitted attributes are all there is
 
 
@@ -69,12 +70,13 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
 
 def _training(estimator: LatentEstimator) -> dict[str, Any]:
     """Return what the training of networks left behind."""
+    structure = getattr(estimator, "structure_", None)
     return {
         "n_features_in": estimator.n_features_in_,
         "n_iter": estimator.n_iter_,
         "feature_names_in": _names(estimator),
         "restarts": [repr(score) for score in estimator.restarts_],
-        "margin": None if estimator.structure_.margin is None else repr(estimator.structure_.margin),
+        "margin": None if structure is None or structure.margin is None else repr(structure.margin),
         "history": estimator.history_.to_dict(),
     }
 
@@ -123,10 +125,12 @@ def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[
     estimator.n_features_in_, estimator.n_iter_ = int(header["n_features_in"]), int(header["n_iter"])
     if header["feature_names_in"] is not None:
         estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
-    for name in estimator._fitted_arrays:
-        setattr(estimator, name, tensors[name].numpy())
+    for name in (*_KINDS, *estimator._fitted_arrays):
+        if name in tensors:
+            setattr(estimator, name, tensors[name].numpy())
     margin = None if header["margin"] is None else float(header["margin"])
-    estimator.structure_ = Structure(tensors["structure"].numpy(), margin=margin)
+    if "structure" in tensors:
+        estimator.structure_ = Structure(tensors["structure"].numpy(), margin=margin)
     estimator.restarts_ = tuple(float(score) for score in header["restarts"])
     estimator.history_ = _history(header["history"])
     _restore_networks(estimator, tensors)
@@ -136,17 +140,19 @@ def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[
 def _restore_networks(estimator: Any, tensors: dict[str, Tensor]) -> None:
     """Build the networks anew from their factories and give them their weights."""
     with torch.random.fork_rng(devices=[]):
-        built = estimator._networks(estimator.n_features_in_)
+        built = estimator._networks(estimator._shape)
     objective = Objective(built.encoder, built.decoder, estimator.n_components)
     weights = {name: t for name, t in tensors.items() if name.startswith(("encoder.", "decoder."))}
-    objective.double().requires_grad_(False).load_state_dict(weights)
+    precision = estimator._fitted_part.PRECISION
+    objective.to(precision).requires_grad_(False).load_state_dict(weights)
     estimator.encoder_, estimator.decoder_ = objective.encoder.eval(), objective.decoder.eval()
 
 
 def _tensors(estimator: LatentEstimator) -> dict[str, Tensor]:
-    arrays = {name: torch.from_numpy(getattr(estimator, name).copy()) for name in estimator._fitted_arrays}
+    arrays = {name: torch.from_numpy(getattr(estimator, name).copy()) for name in estimator._kept}
     networks = estimator._objective_.state_dict()
-    structure = {"structure": torch.from_numpy(estimator.structure_.support.copy())}
+    found = getattr(estimator, "structure_", None)
+    structure = {} if found is None else {"structure": torch.from_numpy(found.support.copy())}
     return {name: t.contiguous() for name, t in (arrays | networks | structure).items()}
 
 

@@ -129,5 +129,5 @@ _READERS: dict[str, Callable[[Path, Block], Rows]] = {
 def _check_table(shape: tuple[int, ...], dtype: np.dtype, file: Path) -> None:
     if dtype.kind not in "fiu":
         raise ValueError(f"`X` must hold real numbers, {str(file)!r} holds {dtype}.")
-    if len(shape) != 2 or shape[1] == 0 or shape[0] < 2:
-        raise ValueError(f"`X` must have at least two rows and a column, {str(file)!r} has shape {shape}.")
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(f"`X` must have rows and columns, {str(file)!r} has shape {shape}.")

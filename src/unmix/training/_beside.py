@@ -43,6 +43,7 @@ class Annealed:
 
     Examples
     --------
+    >>> from unmix.training import Minibatches
     >>> batches = Minibatches(torch.zeros(4, 1), batch_size=2, generator=torch.Generator().manual_seed(0))
     >>> annealed = Annealed(batches, lambda step: 0.5**step, start=1)
     >>> [float(next(annealed)[1]) for _ in range(3)]

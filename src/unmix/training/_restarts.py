@@ -33,7 +33,7 @@ class Trained:
 def train_restarts(
     members: Sequence[nn.Module],
     weights: Mapping[str, Any],
-    data: Data | Streamed,
+    data: Tensor | Data | Streamed,
     pace: Pace,
     *,
     beside: Noise | Width,
@@ -52,7 +52,7 @@ def train_restarts(
         Each maps a batch of `data` and what stands beside it to a dict of terms.
     weights : mapping of str to float or schedule
         Of the terms; 1 where none is given.
-    data : tuple of tensors, or Streamed
+    data : tensor, tuple of tensors, or Streamed
         With the samples along the first axis.
     pace : Pace
     beside : Noise or Width
@@ -66,7 +66,7 @@ def train_restarts(
     -------
     Trained
     """
-    source = data if isinstance(data, Streamed) else Held(*data)
+    source = data if isinstance(data, Streamed) else Held(*([data] if isinstance(data, Tensor) else data))
     race = _Race(members, weights, source, pace, beside)
     plan = rounds(pace.steps(len(source)), len(members))
     histories = [
