@@ -1,11 +1,8 @@
 """The store and the sweep: what is there is kept, what is broken is redone, what fails is recorded."""
 
 import json
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 
 import fake_table
 import pytest
@@ -15,14 +12,11 @@ from hypothesis import strategies as st
 from unmix.experiments import (
     Cell,
     Store,
-    _code,
-    code_version,
     estimate,
     load_experiment,
     sweep,
     tasks_of,
 )
-from unmix.experiments._references import is_reference
 from unmix.experiments._work import anonymous, perform
 
 
@@ -178,52 +172,6 @@ def test_the_address_does_not_depend_on_labels_or_the_papers_number():
     task = tasks(1)[0]
     renamed = tuple(replace(cell, row="renamed", paper=0.9) for cell in task.cells)
     assert replace(task, cells=renamed).key == task.key
-
-
-def test_code_counts_by_what_it_does(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(tmp_path))
-    versions = []
-    for number, text in enumerate(["x = 1\n", '"""About x."""\n# one\nx  =  1\n', "x = 2\n"]):
-        (tmp_path / f"own{number}").mkdir()
-        (tmp_path / f"own{number}" / "__init__.py").touch()
-        (tmp_path / f"own{number}" / "method.py").write_text(text)
-        versions.append(code_version("unmix.experiments", f"own{number}.method"))
-    assert versions[0] == versions[1] != versions[2]
-
-
-def test_code_that_a_table_imports_counts_and_no_other():
-    def used(module):
-        return {f"{file.parent.name}/{file.name}" for file in _code._reached(_code._file(module))}
-
-    domains = used("unmix.experiments.cg.domains")
-    assert {"cg/_common.py", "ddl/_common.py", "experiments/_references.py"} <= domains
-    assert {"estimators/_cg_vae.py", "estimators/_domain_hops.py", "estimators/_restarts.py"} <= domains
-    assert not {"cg/square.py", "estimators/_pdgmm.py", "experiments/_summary.py"} & domains
-    assert "estimators/_likelihood.py" in used("unmix.experiments.pdgmm.table1")
-    assert used("fake_table") == {"experiments/fake_table.py", *(f"experiments/{n}" for n in _code._SHARED)}
-
-
-def test_a_name_that_a_room_does_not_import_stands_for_all_of_it():
-    room = _code._PACKAGE / "metrics"
-    assert _code._sources("unmix.metrics", "unheard_of") == sorted(room.rglob("*.py"))
-    assert _code._sources("unmix", "metrics") == sorted(room.rglob("*.py"))
-    assert _code._sources("unmix.metrics", "mcc") == [room / "_mcc.py"]
-
-
-@pytest.mark.parametrize("table", ["ddl.table4", "pdgmm.table1", "cg.square", "mechanistic.ablation"])
-def test_all_code_that_runs_for_a_cell_counts(table):
-    experiment = import_module(f"unmix.experiments.{table}")
-    cell = next(cell for cell in experiment.CELLS if not is_reference(cell.settings))
-    ran = set()
-    sys.setprofile(lambda frame, event, argument: ran.add(frame.f_code.co_filename))
-    try:
-        experiment.run(cell, 0, "smoke")
-    finally:
-        sys.setprofile(None)
-    ours = {file for name in ran if (file := Path(name)).is_relative_to(_code._PACKAGE)}
-    assert any(file.parent.name == "estimators" for file in ours), "a method ran"
-    apart = {_code._STORAGE, *_code._PACKAGE.rglob("__init__.py"), *_code._ROOM.glob("_*.py")}
-    assert ours - apart <= _code._reached(Path(experiment.__file__))
 
 
 def test_a_method_of_ones_own_gets_cells_and_its_own_code_version():
