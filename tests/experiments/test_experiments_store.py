@@ -3,7 +3,7 @@
 import json
 import random
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import fake_table
 import pytest
@@ -209,10 +209,10 @@ def test_many_who_write_and_fold_lose_nothing_and_a_reader_sees_all_that_is_fini
 
     with ThreadPoolExecutor(4) as threads:
         reader = threads.submit(look)
-        for writer in [threads.submit(write, wanted[k::3]) for k in range(3)]:
-            writer.result()
+        wait(writers := [threads.submit(write, wanted[k::3]) for k in range(3)])
         stop.set()
-        reader.result()
+        for each in (reader, *writers):
+            each.result()
     assert not missed
     Store(store.folder).fold([TABLE])
     assert files(store) == [f"{TABLE}.jsonl"] and found(store).keys() == made.keys()

@@ -19,11 +19,13 @@ def take(path: Path, *, wait: bool) -> IO[str] | None:
     no such locks everybody gets what they ask for.
     """
     while True:
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             file = open(path, "w", encoding="utf-8")  # noqa: SIM115 - the open file is the lock
-        except FileNotFoundError:  # another process tidied the folder away
-            continue
+        except (FileNotFoundError, FileExistsError):
+            if path.parent.is_file():
+                raise
+            continue  # another process tidied the folder away at this very moment
         if not _locked(file, wait):
             file.close()
             return None
