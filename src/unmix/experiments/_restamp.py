@@ -10,6 +10,7 @@ from . import EXPERIMENTS
 from ._code import code_version
 from ._records import Record
 from ._store import Store
+from ._summary import _is_own
 from ._task import key_of, load_experiment
 
 
@@ -54,10 +55,6 @@ def _stamped(record: Record, code: str) -> Record:
         )
     new = record | {"code": code}
     return new | {"key": key_of(new)}
-
-
-def _is_own(record: Record) -> bool:
-    return ":" in str(record["settings"].get("method", ""))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
