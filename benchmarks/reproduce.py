@@ -56,6 +56,7 @@ def report_seconds(n_results: int) -> tuple[float, int]:
         for k in range(n_results):
             task = replace(tasks[k % len(tasks)], seed=k // len(tasks), budget="laptop")
             store.write(records[k % len(tasks)] | {"key": task.key, **task.identity})
+        store.fold(store.experiments())
         start = time.perf_counter()
         page = results(Path(folder) / "report.html", folder)
         return time.perf_counter() - start, page.stat().st_size
