@@ -75,6 +75,7 @@ class Adam:
             for name, tensor in self.tensors.items()
         }
         self._rows = [(self.tensors[name], *state.values()) for name, state in self._state.items()]
+        self._columns = _columns(self._rows)
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
@@ -89,11 +90,14 @@ class Adam:
     @torch.no_grad()
     def step(self) -> None:
         """Update, in place, every tensor that has a gradient."""
-        rows = [row for row in self._rows if row[0].grad is not None]
-        if not rows:
-            return
-        tensors, steps, means, squares = map(list, zip(*rows, strict=True))
+        tensors, steps, means, squares = self._columns
         gradients = [tensor.grad for tensor in tensors]
+        if any(gradient is None for gradient in gradients):
+            rows = [row for row in self._rows if row[0].grad is not None]
+            tensors, steps, means, squares = _columns(rows)
+            gradients = [tensor.grad for tensor in tensors]
+        if not gradients:
+            return
         adamw_(tensors, gradients, means, squares, steps, lr=self.rate.value, **self._options)
 
     def set_rate(self, factor: float) -> None:
@@ -109,3 +113,8 @@ class Adam:
         for name, own in self._state.items():
             for key, tensor in own.items():
                 tensor.copy_(state[name][key])
+
+
+def _columns(rows: list[tuple[Tensor, ...]]) -> list[list[Tensor]]:
+    """Return tensors, steps, means and squares as a list each."""
+    return [[row[i] for row in rows] for i in range(4)]

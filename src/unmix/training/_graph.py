@@ -112,6 +112,7 @@ class StaticStep:
         self._signature = signature(batch, recorder.device)
         self._plain_left, self._obstacle = WARM_UP, ""
         self._replay: Callable[[], None] | None = None
+        self._outputs: list[Tensor | None] = []
 
     def fits(self, batch: Any) -> bool:
         """Say whether a batch fits in the buffers."""
@@ -122,7 +123,7 @@ class StaticStep:
         for buffer, tensor in zip(leaves(self.buffers), leaves(batch), strict=True):
             buffer.copy_(tensor, non_blocking=True)
         if self._replay is not None:
-            self._replay()
+            self._replayed()
         elif self._plain_left:
             self._warm_up()
         elif self._obstacle:
@@ -138,6 +139,8 @@ class StaticStep:
         before = self._places(), torch.get_rng_state()
         waited = self.recorder.cuda.warm_up(self._work)
         self._plain_left -= 1
+        if self._plain_left:  # a compiler is busy on the host in the first step
+            return
         if waited:
             self._obstacle = "the step waits for a result of the device"
         elif not torch.equal(before[1], torch.get_rng_state()):
@@ -154,7 +157,8 @@ class StaticStep:
         self._restore(state)
         try:
             self._replay = self.recorder.cuda.record(self._work)
-            self._replay()
+            self._outputs = [mover.values for mover in self.moving]
+            self._replayed()
             if torch.allclose(self._values(), expected, rtol=1e-5, atol=1e-7):
                 return
             self._obstacle = "the recorded step gives other numbers"
@@ -164,6 +168,13 @@ class StaticStep:
         self._restore(state)
         self._work()
         self._say()
+
+    def _replayed(self) -> None:
+        """Do what was recorded; a replay writes to where the recording put the terms."""
+        if self._replay is not None:
+            self._replay()
+        for mover, values in zip(self.moving, self._outputs, strict=True):
+            mover.values = values
 
     def _restore(self, state: dict[str, Any]) -> None:
         for name, part in self.recorder.parts.items():
@@ -197,24 +208,22 @@ class CudaRecorder:
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         """Record the work, without doing it, and return the function that does it."""
-        state, graph = torch.cuda.get_rng_state(self.device), torch.cuda.CUDAGraph()
+        graph, now = torch.cuda.CUDAGraph(), torch.cuda.current_stream(self.device)
+        index = torch.cuda.current_device() if self.device.index is None else self.device.index
+        generators = [torch.cuda.default_generators[index], *self.generators]
+        states = [generator.get_state() for generator in generators]
         for generator in self.generators:
             graph.register_generator_state(generator)
         try:
             with torch.cuda.graph(graph, capture_error_mode="thread_local"):
                 work()
         except BaseException:
-            self._revive(state)
+            torch.cuda.set_stream(now)  # a recording that fails leaves its stream and generators in use
+            torch.cuda.synchronize(self.device)
+            for generator, state in zip(generators, states, strict=True):
+                generator.graphsafe_set_state(_generator(self.device, state))
             raise
         return graph.replay
-
-    def _revive(self, state: Tensor) -> None:
-        """Give torch's generator a fresh state: a recording that fails leaves it in the recording."""
-        torch.cuda.synchronize(self.device)
-        index = torch.cuda.current_device() if self.device.index is None else self.device.index
-        fresh = torch.Generator(self.device)
-        fresh.set_state(state)
-        torch.cuda.default_generators[index].graphsafe_set_state(fresh)
 
 
 RECORDERS: dict[str, type[CudaRecorder]] = {"cuda": CudaRecorder}
@@ -225,7 +234,13 @@ def signature(batch: Any, device: torch.device) -> list[Any] | None:
     found = leaves(batch)
     if not all(isinstance(leaf, Tensor) and leaf.device.type == device.type for leaf in found):
         return None
-    return [(leaf.shape, leaf.dtype, leaf.stride()) for leaf in found]
+    return [(leaf.shape, leaf.dtype) for leaf in found]
+
+
+def _generator(device: torch.device, state: Tensor) -> torch.Generator:
+    generator = torch.Generator(device)
+    generator.set_state(state)
+    return generator
 
 
 @contextmanager
@@ -233,14 +248,19 @@ def _watched_host() -> Iterator[list[Any]]:
     """Yield a list that gets a warning whenever the host waits for the device."""
     before = torch.cuda.get_sync_debug_mode()
     waits: list[Any] = []
-    torch.cuda.set_sync_debug_mode("warn")
-    try:
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        torch.cuda.set_sync_debug_mode("warn")
+        try:
             yield waits
-        waits += [warning for warning in seen if "synchroniz" in str(warning.message)]
-    finally:
-        torch.cuda.set_sync_debug_mode(before)
+        finally:
+            torch.cuda.set_sync_debug_mode(before)
+    for warning in seen:
+        text = str(warning.message)
+        if "called a synchronizing" in text:
+            waits.append(text)
+        elif "debug mode" not in text:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def _copied(tree: Any) -> Any:

@@ -102,8 +102,8 @@ class Mover:
     def seen(self, batch: Any) -> Tensor:
         """Compute the loss, record its terms and return the objective."""
         objective, terms = self.value(batch)
-        with torch.no_grad():  # a copy: a term may be a view of a parameter, which the update changes
-            self.values = torch.stack(tuple(terms))
+        # a copy: a term may be a view of a parameter, which the update changes
+        self.values = torch.stack([term.detach() for term in terms])
         return objective
 
     def value(self, batch: Any) -> tuple[Tensor, Iterable[Tensor]]:
