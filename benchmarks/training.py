@@ -82,7 +82,9 @@ def measured(n_steps: int, repeats: int) -> list[dict[str, object]]:
 
 
 def table(rows: list[dict[str, object]]) -> Table:
-    shown = Table("data, hidden", "contestant", "µs a step", "ratio", title="A step of a perceptron on the CPU")
+    shown = Table(
+        "data, hidden", "contestant", "µs a step", "ratio", title="A step of a perceptron on the CPU"
+    )
     for row in rows:
         shown.add_row(
             str(row["shape"]), str(row["contestant"]), f"{row['microseconds']:.0f}", f"{row['ratio']:.2f}"
@@ -93,14 +95,19 @@ def table(rows: list[dict[str, object]]) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few steps: to see that it runs")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "training.json")
-    arguments = parser.parse_args()
+    parser.add_argument("--out", type=Path, help="write the results to this JSON file")
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    rows = measured(*((50, 1) if arguments.quick else (1000, 9)))
+    rows = measured(*((50, 1) if options.quick else (1000, 9)))
     Console(width=110).print(table(rows))
-    if not arguments.quick:
-        record = {"torch": torch.__version__, "machine": platform.machine(), "steps": rows}
-        arguments.out.write_text(json.dumps(record, indent=1) + "\n")
+    if options.out:
+        results = {
+            "device": platform.processor() or "cpu",
+            "torch": torch.__version__,
+            "threads": 1,
+            "steps": rows,
+        }
+        options.out.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

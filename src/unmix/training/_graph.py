@@ -232,7 +232,7 @@ RECORDERS: dict[str, type[CudaRecorder]] = {"cuda": CudaRecorder}
 def signature(batch: Any, device: torch.device) -> list[Any] | None:
     """Return shape and type of each tensor of a batch; None unless it is made of tensors on the device."""
     found = leaves(batch)
-    if not all(isinstance(leaf, Tensor) and leaf.device.type == device.type for leaf in found):
+    if not all(isinstance(leaf, Tensor) and leaf.device == device for leaf in found):
         return None
     return [(leaf.shape, leaf.dtype) for leaf in found]
 

@@ -44,7 +44,7 @@ class Prefetched:
     """
 
     def __init__(self, batches: Iterable[Any], device: str | torch.device = "auto"):
-        self.device = chosen(device)
+        self.device = torch.empty(0, device=chosen(device)).device  # with its number, which a thread needs
         self._feed = Feed(batches)
         self._state = self._feed.state_dict()
         self._thread: ThreadPoolExecutor | None = None
