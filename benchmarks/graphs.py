@@ -4,8 +4,8 @@ python benchmarks/graphs.py [--device cuda] [--batch 128] [--quick] [--out resul
 
 The network is that of Hsu et al. (2023), 7.6 million parameters, on images of 64 x 64 that lie on the device
 as bytes and become numbers inside the loss. Each way of computing trains anew through `minimise`; the clock
-starts after the first steps, in which a loss is compiled and a step recorded. With --quick the network and the
-images are tiny; without CUDA there is nothing to record.
+starts after the first steps, in which a loss is compiled and a step recorded. With --quick the network and
+the images are tiny; without CUDA there is nothing to record.
 
 References
 ----------

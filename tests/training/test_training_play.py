@@ -195,6 +195,12 @@ def test_bad_games_say_what_to_do():
     for players in ([], [player, player]):
         with pytest.raises(ValueError, match="`players` must have different names"):
             play(players, [0], Run(n_steps=1))
+    average = Average(0.9)
+    twins = [Player(name=name, loss=player.loss, parameters={"w": w}, ema=average) for name in "ab"]
+    with pytest.raises(ValueError, match="`players` must have an average each"):
+        play(twins, [0], Run(n_steps=1))
+    with pytest.raises(ValueError, match="`graph` must be 'auto', True or False, got 'yes'"):
+        Run(n_steps=1, graph="yes")
     with pytest.raises(ValueError, match="`every` must be at least 1, got 0"):
         Player(loss=player.loss, parameters={"w": w}, every=0)
     slow = Player(loss=player.loss, parameters={"w": w}, every=2)

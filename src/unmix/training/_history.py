@@ -60,8 +60,9 @@ class History:
         >>> History({"fit": [4.0, 3.0, 2.0, 1.0, 0.0, 0.0]}, 6, 0.1, "finished").thinned(3).steps
         [0, 2, 4, 5]
         """
-        stride = -(-len(self.steps) // max_rows)
-        rows = sorted({*range(0, len(self.steps), max(stride, 1)), len(self.steps) - 1})
+        if len(self.steps) <= max_rows:
+            return self
+        rows = sorted({*range(0, len(self.steps), -(-len(self.steps) // max_rows)), len(self.steps) - 1})
         terms, extras = (
             {name: [series[row] for row in rows] for name, series in part.items()}
             for part in (self.terms, self.extras)

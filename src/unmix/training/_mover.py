@@ -64,7 +64,8 @@ class Mover:
         self._scales = {name: Dial(1.0, device if static else None) for name in self._weights}
         self._autocast = _autocast(player.precision, device)
         self.scaler = torch.amp.GradScaler(device.type) if player.precision == "fp16" else None
-        self.average = Average(player.ema) if isinstance(player.ema, int | float) else player.ema
+        ema = player.ema
+        self.average = ema if ema is None or isinstance(ema, Average) else Average(ema)
         if self.average is not None:
             self.average.start(self.model, static)
         self._inputs = None if alone else self.trained

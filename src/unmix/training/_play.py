@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ._average import Average
 from ._graph import Recorder, compiled, worth_recording
 from ._history import History, Row
 from ._loop import loop
@@ -138,6 +139,9 @@ def _require_players(players: Sequence[Player], look_ahead: bool) -> None:
     names = [player.name for player in players]
     if not names or Counter(names).most_common(1)[0][1] > 1:
         raise ValueError(f"`players` must have different names, got {names}. Give each a `name`.")
+    averages = [id(player.ema) for player in players if isinstance(player.ema, Average)]
+    if len(set(averages)) < len(averages):
+        raise ValueError("`players` must have an average each, got one for several. Make another `Average`.")
     if look_ahead and any(player.every != 1 or player.precision == "fp16" for player in players):
         raise ValueError(
             "`look_ahead` must have players that move at every step and not in 'fp16', got "

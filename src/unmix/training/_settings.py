@@ -137,6 +137,10 @@ class Run:
 
     def __post_init__(self) -> None:
         require_positive(n_steps=self.n_steps, checkpoint_every=self.checkpoint_every, max_rows=self.max_rows)
+        for name in ("graph", "compile"):
+            value = getattr(self, name)
+            if value not in ("auto", True, False):
+                raise ValueError(f"`{name}` must be 'auto', True or False, got {value!r}. Use 'auto'.")
 
 
 class Settings(TypedDict, total=False):
