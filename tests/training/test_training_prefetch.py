@@ -46,6 +46,15 @@ def test_a_rest_loses_no_batch():
     assert seen == [0, 1, 2, 3, 4]
 
 
+def test_a_source_that_can_go_back_stands_where_the_run_ended():
+    source, other = _minibatches(), _minibatches()
+    ours = Prefetched(source, "cpu")
+    for _ in range(5):
+        next(ours), next(other)
+    ours.rest()
+    assert all(map(torch.equal, next(source), next(other)))
+
+
 def test_nested_batches_keep_their_shape():
     batch = {"x": torch.ones(2), "rest": [torch.zeros(1), ("name", torch.ones(1))]}
     ours = Prefetched([batch], "cpu")

@@ -84,10 +84,13 @@ class Prefetched:
         return tensor.to(self.device, non_blocking=True)
 
     def rest(self) -> None:
-        """End the thread; a batch that was read ahead is kept, and the next draw goes on with it."""
-        if self._thread is not None:
-            self._thread.shutdown(wait=True)
-            self._thread = None
+        """End the thread; a source that can go back does, to the batch last taken, else the next is kept."""
+        if self._thread is None:
+            return
+        self._thread.shutdown(wait=True)
+        self._thread = None
+        if self._state["own"] is not None and hasattr(self._feed.batches, "load_state_dict"):
+            self.load_state_dict(self._state)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the place in the source after the batch that was last taken."""
