@@ -87,18 +87,16 @@ class Adam:
         for tensor in self.tensors.values():
             tensor.grad = None
 
-    @torch.no_grad()
     def step(self) -> None:
         """Update, in place, every tensor that has a gradient."""
         tensors, steps, means, squares = self._columns
-        gradients = [tensor.grad for tensor in tensors]
-        if any(gradient is None for gradient in gradients):
+        gradients = [gradient for tensor in tensors if (gradient := tensor.grad) is not None]
+        if len(gradients) < len(tensors):
             rows = [row for row in self._rows if row[0].grad is not None]
             tensors, steps, means, squares = _columns(rows)
-            gradients = [tensor.grad for tensor in tensors]
-        if not gradients:
-            return
-        adamw_(tensors, gradients, means, squares, steps, lr=self.rate.value, **self._options)
+        if gradients:
+            with torch.no_grad():
+                adamw_(tensors, gradients, means, squares, steps, lr=self.rate.value, **self._options)
 
     def set_rate(self, factor: float) -> None:
         """Scale the learning rate for the coming steps."""

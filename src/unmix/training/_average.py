@@ -47,6 +47,7 @@ class Average:
         self._named, self.n_steps = named, 0
         self.average = {name: tensor.detach().clone() for name, tensor in named.all.items()}
         self._share = Dial(1.0, named.device if static else None)
+        self._trained = list(named.trained.values())
         self._averages = [self.average[name] for name in named.trained]
         self._has_rest = len(named.trained) < len(self.average)
 
@@ -58,10 +59,9 @@ class Average:
     @torch.no_grad()
     def update(self) -> None:
         """Take in the tensors as they are now."""
-        named = self._running()
-        lerp_(self._averages, list(named.trained.values()), self._share.value)
+        lerp_(self._averages, self._trained, self._share.value)
         if self._has_rest:
-            for name, tensor in named.rest.items():
+            for name, tensor in self._running().rest.items():
                 _take_in(self.average[name], tensor, self._share.value)
 
     @contextmanager

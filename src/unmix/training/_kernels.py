@@ -14,7 +14,7 @@ PRIVATE = _TESTED[0] <= _version < _TESTED[1] and all(hasattr(torch, name) for n
 
 def adamw_(
     tensors: list[Tensor],
-    gradients: list[Any],
+    gradients: list[Tensor],
     means: list[Tensor],
     squares: list[Tensor],
     steps: list[Tensor],

@@ -94,6 +94,7 @@ class Game:
 
     def __init__(self, players: Sequence[Player], run: Run, *, look_ahead: bool, static: bool):
         alone = len(players) == 1 or look_ahead
+        self._all_move = all(player.every == 1 for player in players)
         self.look_ahead = look_ahead
         self.movers = [Mover(p, run.n_steps, compiled(p, run), alone, static) for p in players]
 
@@ -104,7 +105,9 @@ class Game:
 
     def prepare(self, step: int) -> list[Mover]:
         """Return those who move at this step, with their numbers set."""
-        moving = [mover for mover in self.movers if step % mover.player.every == 0]
+        moving = self.movers
+        if not self._all_move:
+            moving = [mover for mover in moving if step % mover.player.every == 0]
         for mover in moving:
             mover.prepare(step)
         return moving
