@@ -61,6 +61,7 @@ bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
 	$(BIN)/python benchmarks/mechanisms.py --quick
 	$(BIN)/python benchmarks/metrics.py --quick
 	$(BIN)/python benchmarks/ica.py --repeats 1
+	$(BIN)/python benchmarks/training.py --quick
 	$(BIN)/python benchmarks/reproduce.py --quick
 	$(BIN)/python benchmarks/recovery.py --rows tall-5x10 square-5 --seeds 2
 

@@ -350,6 +350,6 @@ def test_every_process_has_the_same_digests_and_they_take_seconds():
         )
     _code._ours.cache_clear()
     start = time.perf_counter()
-    here = [code_version(f"unmix.experiments.{name}") for name in EXPERIMENTS]
+    here = [code_version(f"unmix.experiments.papers.{name}") for name in EXPERIMENTS]
     assert time.perf_counter() - start < 10
     assert told == [here, here] and {len(each) for each in here} == {12}

@@ -34,7 +34,9 @@ from ._slot_autoencoder import SlotAutoencoder
 from ._sparse_basis import SparseBasis
 from ._vade import VaDE
 
-FORMAT = "unmix-estimator-1"
+FORMAT = "unmix-estimator-2"
+READABLE = ("unmix-estimator-1", FORMAT)  # the first held the whole history in its header
+MAX_ROWS = 100_000  # of a history
 CLASSES: tuple[type[LatentEstimator], ...] = (
     Autoencoder,
     BetaVAE,
@@ -47,6 +49,7 @@ CLASSES: tuple[type[LatentEstimator], ...] = (
     VaDE,
 )
 _KINDS = ("mean_", "scale_", "image_shape_", "bytes_")  # of tables, or of images
+_PLAIN_HISTORY = ("n_steps", "seconds", "stopped")
 PLAIN: tuple[type, ...] = (FastICA, SparseBasis)  # without networks: fitted attributes are all there is
 
 
@@ -70,14 +73,15 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
 
 def _training(estimator: LatentEstimator) -> dict[str, Any]:
     """Return what the training of networks left behind."""
-    structure = getattr(estimator, "structure_", None)
+    structure, history = getattr(estimator, "structure_", None), estimator.history_
     return {
         "n_features_in": estimator.n_features_in_,
         "n_iter": estimator.n_iter_,
         "feature_names_in": _names(estimator),
         "restarts": [repr(score) for score in estimator.restarts_],
         "margin": None if structure is None or structure.margin is None else repr(structure.margin),
-        "history": estimator.history_.to_dict(),
+        "history": {"terms": list(history.terms), "extras": list(history.extras)}
+        | {name: getattr(history, name) for name in _PLAIN_HISTORY},
     }
 
 
@@ -132,7 +136,7 @@ def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[
     if "structure" in tensors:
         estimator.structure_ = Structure(tensors["structure"].numpy(), margin=margin)
     estimator.restarts_ = tuple(float(score) for score in header["restarts"])
-    estimator.history_ = _history(header["history"])
+    estimator.history_ = _history(header["history"], tensors)
     _restore_networks(estimator, tensors)
     return estimator
 
@@ -153,7 +157,8 @@ def _tensors(estimator: LatentEstimator) -> dict[str, Tensor]:
     networks = estimator._objective_.state_dict()
     found = getattr(estimator, "structure_", None)
     structure = {} if found is None else {"structure": torch.from_numpy(found.support.copy())}
-    return {name: t.contiguous() for name, t in (arrays | networks | structure).items()}
+    history = _history_tensors(estimator.history_.thinned(MAX_ROWS))
+    return {name: t.contiguous() for name, t in (arrays | networks | structure | history).items()}
 
 
 def _names(estimator: Any) -> list[str] | None:
@@ -161,9 +166,22 @@ def _names(estimator: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _history(record: dict[str, Any]) -> History:
-    known = ("terms", "n_steps", "seconds", "stopped")
-    return History(**{name: record[name] for name in known}, extras={})
+def _history_tensors(history: History) -> dict[str, Tensor]:
+    """Return the recorded steps as "history", and each series as "history.<name>"."""
+    series = history.terms | history.extras
+    return {"history": torch.tensor(history.steps, dtype=torch.int64)} | {
+        f"history.{name}": torch.tensor(values, dtype=torch.float64) for name, values in series.items()
+    }
+
+
+def _history(record: dict[str, Any], tensors: dict[str, Tensor]) -> History:
+    plain = {name: record[name] for name in _PLAIN_HISTORY}
+    if isinstance(record["terms"], dict):
+        return History(record["terms"], **plain)
+    terms, extras = (
+        {name: tensors[f"history.{name}"].tolist() for name in record[part]} for part in ("terms", "extras")
+    )
+    return History(terms, **plain, extras=extras, steps=tensors["history"].tolist())
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -186,9 +204,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             "it was written (its checksum does not agree). Save the model again."
         )
     header = json.loads(text)
-    if header.get("format") != FORMAT:
+    if header.get("format") not in READABLE:
         raise ValueError(
-            f"`path` must hold the format {FORMAT}, got {header.get('format')!r}. Load it with the "
+            f"`path` must hold a format among {READABLE}, got {header.get('format')!r}. Load it with the "
             "version of unmix that wrote it."
         )
     return header, tensors

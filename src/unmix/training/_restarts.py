@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import torch
@@ -155,11 +155,11 @@ def _improve_where_lower(
 
 def joined(histories: Sequence[History]) -> History:
     """Return the history of one run that was trained in rounds."""
-    names = histories[0].terms
+    names, starts = histories[0].terms, accumulate((h.n_steps for h in histories), initial=0)
     return History(
         terms={name: [value for h in histories for value in h.terms[name]] for name in names},
         n_steps=sum(h.n_steps for h in histories),
         seconds=sum(h.seconds for h in histories),
         stopped=histories[-1].stopped,
-        extras={},
+        steps=[start + step for start, h in zip(starts, histories, strict=False) for step in h.steps],
     )
