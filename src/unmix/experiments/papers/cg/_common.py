@@ -61,11 +61,17 @@ def own(method: str, worlds: Iterable[dict[str, Any]]) -> tuple[Cell, ...]:
     return row(method, worlds, method.partition(":")[2])
 
 
+def draw(cell: Cell, seed: int, budget: str) -> tuple[LatentDataset, LatentDataset]:
+    """Draw domains to fit on, and fresh samples of the same world."""
+    world = dict(cell.settings["world"])
+    data = multi_domain(PER_DOMAIN[budget] * world["n_domains"], random_state=seed, **world)
+    return data, data.world.sample(FRESH[budget], random_state=1_000_000 + seed)
+
+
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     """Draw domains, fit, and match codes of fresh samples to latents; a floor is a mean over rotations."""
-    world, method = dict(cell.settings["world"]), cell.settings["method"]
-    data = multi_domain(PER_DOMAIN[budget] * world["n_domains"], random_state=seed, **world)
-    fresh = data.world.sample(FRESH[budget], random_state=1_000_000 + seed)
+    method = cell.settings["method"]
+    data, fresh = draw(cell, seed, budget)
     if method == ROTATION:
         inside = fresh.world.sources.within(fresh.z, fresh.u)
         return {
@@ -73,6 +79,11 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
             POOLED: rotation_floor(fresh.z, random_state=seed),
         }
     code = fresh.x if is_reference(cell.settings) else codes(make(method, data, seed, budget), data, fresh)
+    return scores(fresh, code)
+
+
+def scores(fresh: LatentDataset, code: np.ndarray) -> dict[str, float]:
+    """Score codes within domains and over all of them."""
     return {WITHIN: mcc(fresh.z, code, within=fresh.u), POOLED: mcc(fresh.z, code)}
 
 

@@ -34,12 +34,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
     **{f"delta = {d}": {"delta": float(d)} for d in (1, 2, 3)},
     **{f"theta = {t}": {"theta": float(t)} for t in (15, 30, 45)},
 }
-SAMPLES = {"smoke": 400, "laptop": 6144, "full": 50_000}
+SAMPLES = {"smoke": 400, "laptop": 6144, "full": 100_000}
 FRESH = {"smoke": 400, "laptop": 5000, "full": 5000}
 PDGMM_SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"max_iter": 2, "n_restarts": 1},
     "laptop": {"max_iter": 20, "n_restarts": 2},
-    "full": {},
+    "full": {"max_iter": 6, "n_restarts": 4},
 }
 VADE_SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"max_iter": 1},
