@@ -1,9 +1,9 @@
-"""Diverse dictionaries where theory promises most: more observed variables than latents, noise, other laws.
+"""Latents in two and three times as many observed variables, and in as many; noise and other laws.
 
 Data of our own after Zheng et al. (2026), arXiv:2604.17568, which observes as many variables as there are
-latents (Figure 5 has those). Structures have two parents for each observed variable, but for the dense one,
-which is no sparser than the triangular alternative and identifies nothing. A structure is exact if no edge is
-wrong, up to the order of the latents. No published number.
+latents. Structures have two parents for each observed variable, but for the dense one, which is no sparser
+than the triangular alternative and identifies nothing. A structure is exact if no edge is wrong, up to the
+order of the latents. No published number.
 """
 
 from typing import Any
@@ -22,6 +22,7 @@ WORLDS: dict[str, dict[str, Any]] = {
     **{f"5 in 10, {law}": {"n_latents": 5, "latents": law} for law in ("laplace", "uniform", "dependent")},
     "5 in 10, bent twice as much": {"n_latents": 5, "nonlinearity": 1.0},
     "5 in 10, dense": {"n_latents": 5, "profile": "dense"},
+    **{f"{n} in {n}": {"n_latents": n, "profile": "square"} for n in range(4, 11)},
 }
 
 
@@ -56,5 +57,5 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
 
 
 def _draw(world: Any, seed: int, budget: str) -> LatentDataset:
-    small = {"n_latents": 5, "n_observed": 10} if budget == "smoke" else {}
+    small = {"n_latents": 5, "n_observed": None} if budget == "smoke" else {}
     return sparse_mixing(SAMPLES[budget], random_state=seed, **world | small)
