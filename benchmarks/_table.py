@@ -4,7 +4,8 @@ import argparse
 import json
 import os
 import platform
-from collections.abc import Collection, Iterable
+import time
+from collections.abc import Callable, Collection, Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,13 @@ def show(heads: Iterable[str], rows: Iterable[Iterable[Any]], title: str = "") -
     for row in rows:
         drawn.add_row(*(f"{entry:.3g}" if isinstance(entry, float) else str(entry) for entry in row))
     Console().print(drawn)
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+    """Do work, and return what it made and its seconds by the clock and by the processor."""
+    wall, processor = time.perf_counter(), time.process_time()
+    made = work()
+    return made, {"wall": time.perf_counter() - wall, "processor": time.process_time() - processor}
 
 
 def judged(

@@ -9,12 +9,11 @@ machine the two differ. The goal is stated for 1,000 Jacobians of 200 x 20: unde
 kind and every size of slot.
 """
 
-import statistics
-import time
 from collections.abc import Callable
+from statistics import median
 
 import numpy as np
-from _table import judged, keep, parser, show
+from _table import judged, keep, parser, show, timed
 
 from unmix.theory import certify_mechanisms, finest_partition
 
@@ -46,17 +45,9 @@ def jacobians(shape: tuple[int, int, int], kind: str, seed: int = 0) -> np.ndarr
 
 
 def seconds(call: Callable[[], object], repeats: int) -> dict[str, float]:
-    walls, processor = [], []
-    for _ in range(repeats):
-        wall, used = time.perf_counter(), time.process_time()
-        call()
-        walls.append(time.perf_counter() - wall)
-        processor.append(time.process_time() - used)
-    return {
-        "median": statistics.median(walls),
-        "worst": max(walls),
-        "processor": statistics.median(processor),
-    }
+    spent = [timed(call)[1] for _ in range(repeats)]
+    walls, processor = ([each[kind] for each in spent] for kind in ("wall", "processor"))
+    return {"median": median(walls), "worst": max(walls), "processor": median(processor)}
 
 
 def row(shape: tuple[int, int, int], kind: str, slot: int, repeats: int) -> dict:

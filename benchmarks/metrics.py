@@ -9,11 +9,8 @@ within InfoMEC beside scikit-learn's. Ratios of DCI are of processor seconds, wh
 the machine does; everything runs on one thread. Goals are for the whole run; a quick one is too small.
 """
 
-import time
-from collections.abc import Callable
-
 import numpy as np
-from _table import judged, keep, parser, show
+from _table import judged, keep, parser, show, timed
 from sklearn.feature_selection import mutual_info_classif
 
 from unmix.metrics import DCI, dci, infomec, mcc, mig, sap
@@ -40,12 +37,6 @@ def reference_codes(z: np.ndarray, rng: np.random.Generator) -> dict[str, np.nda
         "rotated": scaled @ rotation + 0.1 * rng.normal(size=z.shape),
     }
     return {name: np.hstack([codes, rng.normal(size=(len(z), 4))]) for name, codes in known.items()}
-
-
-def timed(work: Callable[[], object]) -> tuple[object, dict[str, float]]:
-    wall, processor = time.perf_counter(), time.process_time()
-    result = work()
-    return result, {"wall": time.perf_counter() - wall, "processor": time.process_time() - processor}
 
 
 def dci_row(name: str, z: np.ndarray, codes: np.ndarray) -> dict:

@@ -18,6 +18,7 @@ from unmix.metrics import mcc, rotation_floor
 from unmix.penalties import dependency_sparsity
 
 from ...engine import RAW, ROTATION, Cell, make_method
+from .._grid import grid
 from .._references import is_reference
 from ..ddl._common import NETWORKS
 
@@ -37,16 +38,7 @@ LOSS = partial(dependency_sparsity, form="l1", step=0.01, normalize="std")
 
 def cells(worlds: Iterable[dict[str, Any]], methods: Iterable[str] = METHODS) -> tuple[Cell, ...]:
     """Return the cells of these methods and of the references, for each world and both scores."""
-    return tuple(cell for method in (*methods, RAW, ROTATION) for cell in row(method, worlds))
-
-
-def row(method: str, worlds: Iterable[dict[str, Any]], name: str = "") -> tuple[Cell, ...]:
-    """Return the cells of one method."""
-    return tuple(
-        Cell(name or method, column(world), value=value, settings={"method": method, "world": world})
-        for world in worlds
-        for value in (WITHIN, POOLED)
-    )
+    return tuple(cell for method in (*methods, RAW, ROTATION) for cell in own(method, worlds))
 
 
 def column(world: dict[str, Any]) -> str:
@@ -58,7 +50,7 @@ def column(world: dict[str, Any]) -> str:
 
 def own(method: str, worlds: Iterable[dict[str, Any]]) -> tuple[Cell, ...]:
     """Return the cells of a user's method, which is told the domains if its `fit` takes `domains`."""
-    return row(method, worlds, method.partition(":")[2])
+    return grid(method, ((column(world), world) for world in worlds), WITHIN, POOLED)
 
 
 def draw(cell: Cell, seed: int, budget: str) -> tuple[LatentDataset, LatentDataset]:

@@ -15,6 +15,7 @@ from unmix.metrics import match_components
 from unmix.theory import certify_domains
 
 from ...engine import RAW, ROTATION, Cell
+from .._grid import grid
 from ._common import BOTH, POOLED, WITHIN, codes, draw, make, scores
 from ._common import run as run_others
 
@@ -43,21 +44,16 @@ WORLDS: dict[str, dict[str, Any]] = {
 }
 SCORES = (WITHIN, POOLED)
 
-
-def _cells(method: str, *values: str, row: str = "") -> tuple[Cell, ...]:
-    return tuple(
-        Cell(row or method, column, value=value, settings={"method": method, "world": world})
-        for column, world in WORLDS.items()
-        for value in values
-    )
-
-
-CELLS = (*_cells(BOTH, *SCORES, PROMISED, EXACT), *_cells(RAW, *SCORES), *_cells(ROTATION, *SCORES))
+CELLS = (
+    *grid(BOTH, WORLDS.items(), *SCORES, PROMISED, EXACT),
+    *grid(RAW, WORLDS.items(), *SCORES),
+    *grid(ROTATION, WORLDS.items(), *SCORES),
+)
 
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return _cells(method, *SCORES, row=method.partition(":")[2])
+    return grid(method, WORLDS.items(), *SCORES)
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from unmix.data import LatentDataset, sparse_mixing
 from unmix.metrics import mcc, rotation_floor
 
 from ...engine import RAW, ROTATION, Cell
+from .._grid import grid
 from .._references import reference_codes
 from ._common import DEFAULT, NOISE, SAMPLES, make
 
@@ -25,21 +26,16 @@ WORLDS: dict[str, dict[str, Any]] = {
     **{f"{n} in {n}": {"n_latents": n, "profile": "square"} for n in range(4, 11)},
 }
 
-
-def _cells(method: str, *values: str, row: str = "") -> tuple[Cell, ...]:
-    return tuple(
-        Cell(row or method, column, value=value, settings={"method": method, "world": world})
-        for column, world in WORLDS.items()
-        for value in values
-    )
-
-
-CELLS = (*_cells(DEFAULT, "mcc", EXACT), *_cells(RAW, "mcc"), *_cells(ROTATION, "mcc"))
+CELLS = (
+    *grid(DEFAULT, WORLDS.items(), "mcc", EXACT),
+    *grid(RAW, WORLDS.items(), "mcc"),
+    *grid(ROTATION, WORLDS.items(), "mcc"),
+)
 
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return _cells(method, "mcc", row=method.partition(":")[2])
+    return grid(method, WORLDS.items(), "mcc")
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

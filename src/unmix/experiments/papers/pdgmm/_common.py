@@ -17,6 +17,7 @@ from unmix.estimators import PDGMM, SparseBasis, VaDE
 from unmix.metrics import mcc, r2, rotation_floor
 
 from ...engine import RAW, ROTATION, Cell, make_method
+from .._grid import grid
 from .._references import is_reference, reference_codes
 
 BOTH, FIRST, SECOND = "both stages", "first stage", "second stage alone, on raw x"
@@ -55,21 +56,8 @@ def settings(method: str, world: Any, **more: Any) -> dict[str, Any]:
 
 def references(columns: Iterable[tuple[str, Any]], *values: str, **cell: Any) -> tuple[Cell, ...]:
     """Return the cells of the rows without a first stage, for each of these values."""
-    return tuple(
-        Cell(row, column, value=value, settings=settings(row, world), **cell)
-        for column, world in columns
-        for row in (SECOND, RAW, ROTATION)
-        for value in values
-    )
-
-
-def own(method: str, columns: Iterable[tuple[str, Any]], *values: str, **cell: Any) -> tuple[Cell, ...]:
-    """Return the cells of a user's method, for each of these values."""
-    return tuple(
-        Cell(method.partition(":")[2], column, value=value, settings=settings(method, world), **cell)
-        for column, world in columns
-        for value in values
-    )
+    rows = (SECOND, RAW, ROTATION)
+    return tuple(made for at in columns for row in rows for made in grid(row, (at,), *values, **cell))
 
 
 def draw(cell: Cell, seed: int, budget: str) -> tuple[LatentDataset, LatentDataset]:

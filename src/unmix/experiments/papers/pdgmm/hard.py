@@ -8,25 +8,19 @@ number.
 from typing import Any
 
 from ...engine import Cell
-from ._common import BOTH, draw, judge, model_of, own, references, settings
+from .._grid import grid
+from ._common import BOTH, draw, judge, model_of, references
 
 WORLDS = {f"{m} layers": {"profile": "hard", "n_layers": m} for m in (2, 3)}
 SCORES = ("mcc", "r2")
 STARTS = {"smoke": 1, "laptop": 4, "full": 8}
 
-CELLS = (
-    *(
-        Cell(BOTH, column, value=value, settings=settings(BOTH, world))
-        for column, world in WORLDS.items()
-        for value in SCORES
-    ),
-    *references(WORLDS.items(), *SCORES),
-)
+CELLS = (*grid(BOTH, WORLDS.items(), *SCORES), *references(WORLDS.items(), *SCORES))
 
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return own(method, WORLDS.items(), *SCORES)
+    return grid(method, WORLDS.items(), *SCORES)
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from unmix.data import LatentDataset
 from unmix.metrics import match_components, mcc, rotation_floor
 
 from ...engine import RAW, ROTATION, Cell
-from ._common import SECOND, codes, draw, model_of, own, settings
+from .._grid import grid
+from ._common import SECOND, codes, draw, model_of
 
 CEILING = "best linear estimates"
 ROWS_FOUND, ACTIVITY = "share of rows found", "share of activity right"
@@ -33,17 +34,12 @@ CHANGES: dict[str, dict[str, Any]] = {
 WORLDS = {name: {"profile": "linear", **changes} for name, changes in CHANGES.items()}
 VALUES = {SECOND: ("mcc", ROWS_FOUND, ACTIVITY), CEILING: ("mcc",), RAW: ("mcc",), ROTATION: ("mcc",)}
 
-CELLS = tuple(
-    Cell(row, column, value=value, settings=settings(row, world))
-    for column, world in WORLDS.items()
-    for row, values in VALUES.items()
-    for value in values
-)
+CELLS = tuple(cell for row, values in VALUES.items() for cell in grid(row, WORLDS.items(), *values))
 
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return own(method, WORLDS.items(), "mcc")
+    return grid(method, WORLDS.items(), "mcc")
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
