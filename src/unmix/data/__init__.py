@@ -1,10 +1,11 @@
 """Generators of data whose hidden variables are known.
 
-Every generator is called as `name(n_samples, ..., random_state)` and returns a `LatentDataset`. Estimators
-never import this room: a method that can't see ground truth can't leak it.
+Every generator is called as `name(n_samples, ..., random_state)` and returns a `LatentDataset`.
+Estimators never import this room: a method that can't see
+ground truth can't leak it.
 """
 
-from ._dataset import LatentDataset
+from ._dataset import LatentDataset, World
 from ._degenerate_mixture import DegenerateMixture, degenerate_mixture
 from ._domain_sources import DomainSources
 from ._dominant_mixing import DominantMixing
@@ -26,6 +27,7 @@ __all__ = [
     "LinearSCM",
     "SlotMixing",
     "SparseMixing",
+    "World",
     "degenerate_mixture",
     "multi_domain",
     "slots",
