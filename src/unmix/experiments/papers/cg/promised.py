@@ -64,9 +64,9 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     model = make(BOTH, data, seed, budget)
     code = codes(model, data, fresh)
     matched = np.asarray(match_components(fresh.z, code, within=fresh.u).matched)
-    levels = certify_domains(data.structure, cell.settings["world"]["n_domains"]).levels
+    levels = certify_domains(data.mixing.structure, cell.settings["world"]["n_domains"]).levels
     promised = [level == "component" for level in levels]
     return scores(fresh, code) | {
         PROMISED: float(np.mean(matched[promised] > FOUND)),
-        EXACT: float(data.structure.hamming(model.structure_) == 0),
+        EXACT: float(data.mixing.structure.hamming(model.structure_) == 0),
     }

@@ -48,7 +48,7 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     model = make({"method": method, "n": data.z.shape[1]}, seed, budget)
     found = {"mcc": mcc(data.z, (model.fit(data.x) or model).transform(data.x))}
     if method == DEFAULT:
-        found[EXACT] = float(data.structure.hamming(model.structure_) == 0)
+        found[EXACT] = float(data.mixing.structure.hamming(model.structure_) == 0)
     return found
 
 
