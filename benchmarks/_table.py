@@ -13,10 +13,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+import unmix
 from unmix._files import atomic_write
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("unmix", "torch", "numpy", "scikit-learn")
+PACKAGES = ("torch", "numpy", "scikit-learn")
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
@@ -61,8 +62,13 @@ def _met(value: float, goal: float, at_least: bool) -> bool:
 
 def keep(name: str, results: dict[str, Any]) -> Path:
     """Write results with the kind of machine, its load and versions, whole or not at all."""
-    document = {"machine": machine(), "versions": {name: version(name) for name in PACKAGES}, **results}
+    document = {"machine": machine(), "versions": versions(), **results}
     return atomic_write(RESULTS / f"{name}.json", json.dumps(document, indent=1) + "\n")
+
+
+def versions() -> dict[str, str]:
+    """Name what was measured, and what it stood on."""
+    return {"unmix": unmix.__version__} | {name: version(name) for name in PACKAGES}
 
 
 def machine() -> dict[str, Any]:

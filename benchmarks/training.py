@@ -6,16 +6,11 @@ All contestants train the same network on the same batches and take turns; a rat
 `minimise` also records the terms, checks that they are finite and can be interrupted; the bare loop does not.
 """
 
-import argparse
-import json
-import platform
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
-from rich.console import Console
-from rich.table import Table
+from _table import keep, parser, show
 from torch import nn
 
 from unmix.training import Minibatches, minimise
@@ -81,33 +76,15 @@ def measured(n_steps: int, repeats: int) -> list[dict[str, object]]:
     return rows
 
 
-def table(rows: list[dict[str, object]]) -> Table:
-    shown = Table(
-        "data, hidden", "contestant", "µs a step", "ratio", title="A step of a perceptron on the CPU"
-    )
-    for row in rows:
-        shown.add_row(
-            str(row["shape"]), str(row["contestant"]), f"{row['microseconds']:.0f}", f"{row['ratio']:.2f}"
-        )
-    return shown
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few steps: to see that it runs")
-    parser.add_argument("--out", type=Path, help="write the results to this JSON file")
-    options = parser.parse_args()
+    asked = parser(__doc__)
+    asked.add_argument("--quick", action="store_true", help="few steps: to see that it runs")
+    options = asked.parse_args()
     torch.set_num_threads(1)
     rows = measured(*((50, 1) if options.quick else (1000, 9)))
-    Console(width=110).print(table(rows))
-    if options.out:
-        results = {
-            "device": platform.processor() or "cpu",
-            "torch": torch.__version__,
-            "threads": 1,
-            "steps": rows,
-        }
-        options.out.write_text(json.dumps(results, indent=1) + "\n")
+    show(("data, hidden", "contestant", "µs a step", "ratio"), [list(row.values()) for row in rows])
+    if options.keep:
+        keep("training", {"steps": rows})
 
 
 if __name__ == "__main__":

@@ -142,7 +142,8 @@ class StyleDecoder(nn.Module):
         x = self.constant.expand(len(z), -1, -1, -1)
         for convolution, linear in zip(self.convolutions, self.styles, strict=True):
             scale, shift = F.relu(linear(style))[:, :, None, None].chunk(2, 1)
-            x = _instance_norm(F.leaky_relu(convolution(x), _SLOPE)) * scale + shift
+            grown = convolution(x)
+            x = (_instance_norm(F.leaky_relu(grown, _SLOPE)) * scale + shift).to(grown.dtype)
         return self.last(x).permute(0, 2, 3, 1)
 
 
@@ -156,11 +157,13 @@ class InstanceNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n c h w"]:
         """Normalise, scale and shift."""
-        return _instance_norm(x) * self.scale + self.shift
+        return (_instance_norm(x) * self.scale + self.shift).to(x.dtype)
 
 
 def _instance_norm(x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n c h w"]:
-    centred = x - x.mean((2, 3), keepdim=True)
+    """Normalise each channel; half precision is too coarse for its sums."""
+    wide = x.float() if x.dtype.itemsize < 4 else x
+    centred = wide - wide.mean((2, 3), keepdim=True)
     return centred * torch.rsqrt(centred.square().mean((2, 3), keepdim=True) + _EPS)
 
 
