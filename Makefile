@@ -40,9 +40,10 @@ smoke: $(VENV)/.dev  ## every table of the papers at the smallest budget; fails 
 	$(SINGLE) $(BIN)/unmix reproduce all --budget smoke --seeds 1 --workers 2 --strict --out out/smoke
 	$(BIN)/unmix report out/smoke
 
-results: $(VENV)/.core  ## write what results/ holds into README.md and results/README.md
+results: $(VENV)/.core  ## write what results/ holds into README.md, results/README.md and the tables of docs/
 	$(BIN)/unmix report results --out results/README.md
 	$(BIN)/unmix report results --out README.md
+	$(BIN)/python docs/tables.py
 
 check: lint types imports test  ## everything a change must pass
 
@@ -61,8 +62,9 @@ bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
 	$(BIN)/python benchmarks/mechanisms.py --quick
 	$(BIN)/python benchmarks/metrics.py --quick
 	$(BIN)/python benchmarks/ica.py --repeats 1
+	$(BIN)/python benchmarks/training.py --quick
 	$(BIN)/python benchmarks/reproduce.py --quick
-	$(BIN)/python benchmarks/recovery.py --rows tall-5x10 square-5 --seeds 2
+	$(BIN)/python benchmarks/slots.py
 
 docs: $(VENV)/.docs  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict

@@ -1,6 +1,6 @@
 """Time and memory of `certify` against the numbers of latents and of observed variables.
 
-python benchmarks/certify.py [--quick] [--out results.json]
+python benchmarks/certify.py [--quick] [--keep]
 
 Structures have two parents per observed variable on average, or half of all edges, and every latent has a
 child. Times are medians over fresh structures, so that nothing is cached: of `certify` by the clock and by
@@ -9,19 +9,13 @@ triangular alternative. Memory is the peak of a process of its own that certifie
 imports included.
 """
 
-import argparse
-import json
-import os
-import platform
 import resource
 import subprocess
 import sys
-import time
-from pathlib import Path
+from functools import partial
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from _table import judged, keep, parser, show, timed
 
 from unmix.structure import Structure
 from unmix.theory import certify
@@ -43,23 +37,18 @@ def structure(d_x: int, d_z: int, seed: int, dense: bool = False) -> Structure:
 
 
 def row(d_x: int, d_z: int, repeats: int, dense: bool = False) -> dict:
-    alone, processor, reported = [], [], []
-    for seed in range(repeats):
-        made = structure(d_x, d_z, seed, dense)
-        start, used = time.perf_counter(), time.process_time()
-        certificate = certify(made)
-        alone.append(1e3 * (time.perf_counter() - start))
-        processor.append(1e3 * (time.process_time() - used))
-        str(certificate)
-        reported.append(1e3 * (time.perf_counter() - start))
+    made = [structure(d_x, d_z, seed, dense) for seed in range(repeats)]
+    certified = [timed(partial(certify, each)) for each in made]
+    reports = [timed(partial(str, certificate))[1]["wall"] for certificate, _ in certified]
+    walls, processor = ([1e3 * spent[kind] for _, spent in certified] for kind in ("wall", "processor"))
     return {
         "d_x": d_x,
         "d_z": d_z,
-        "edges": made.n_edges,
-        "milliseconds": float(np.median(alone)),
+        "edges": made[-1].n_edges,
+        "milliseconds": float(np.median(walls)),
         "processor_milliseconds": float(np.median(processor)),
-        "slowest_milliseconds": max(alone),
-        "with_report_milliseconds": float(np.median(reported)),
+        "slowest_milliseconds": max(walls),
+        "with_report_milliseconds": float(np.median(np.add(walls, np.multiply(1e3, reports)))),
     }
 
 
@@ -69,66 +58,33 @@ def peak_gigabytes() -> float:
     return float(done.stdout)
 
 
-def measure(quick: bool) -> dict:
-    repeats = 3 if quick else 15
+def measure(repeats: int) -> list[dict]:
     row(200, 50, 1)  # the first call pays for loading linear algebra
-    return {
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "threads": os.environ.get("OMP_NUM_THREADS", "default"),
-        "numpy": np.__version__,
-        "load": os.getloadavg()[0],
-        "repeats": repeats,
-        "rows": [row(*shape, repeats) for shape in SHAPES]
-        + [row(*shape, repeats, dense=True) for shape in DENSE_SHAPES],
-        "peak_gigabytes": peak_gigabytes(),
-    }
+    dense = [row(*shape, repeats, dense=True) for shape in DENSE_SHAPES]
+    return [row(*shape, repeats) for shape in SHAPES] + dense
 
 
-def verdicts(results: dict) -> dict[str, dict]:
-    """Set the median time of the named shapes, by the clock, and the peak beside their goals."""
-    taken: dict[tuple[int, int], float] = {}
-    for each in results["rows"]:  # the slower of sparse and dense
-        shape = each["d_x"], each["d_z"]
-        taken[shape] = max(each["milliseconds"], taken.get(shape, 0.0))
-    found = (taken[200, 50], taken[LARGEST], results["peak_gigabytes"])
-    return {
-        name: {"measured": value, "goal": goal, "met": value < goal}
-        for (name, goal), value in zip(GOALS.items(), found, strict=True)
-    }
-
-
-def table(rows: list[dict]) -> Table:
-    drawn = Table("d_x", "d_z", "edges", "certify, ms", "processor, ms", "slowest, ms", "with report, ms")
-    for row in rows:
-        times = (row[f"{kind}milliseconds"] for kind in ("", "processor_", "slowest_", "with_report_"))
-        cells = (row["d_x"], row["d_z"], row["edges"], *(f"{ms:.2f}" for ms in times))
-        drawn.add_row(*map(str, cells))
-    return drawn
+def slowest(rows: list[dict], shape: tuple[int, int]) -> float:
+    """Return the median time of a shape by the clock, the slower of sparse and dense."""
+    return max(each["milliseconds"] for each in rows if (each["d_x"], each["d_z"]) == shape)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="fewer repeats")
-    parser.add_argument("--out", type=Path, help="write the results to this JSON file")
-    parser.add_argument("--peak", action="store_true", help="print the peak memory of one certificate")
-    options = parser.parse_args()
+    asked = parser(__doc__)
+    asked.add_argument("--quick", action="store_true", help="fewer repeats")
+    asked.add_argument("--peak", action="store_true", help="print the peak memory of one certificate")
+    options = asked.parse_args()
     if options.peak:
         certify(structure(*LARGEST, seed=0, dense=True))
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)  # kilobytes on Linux
         return
-    results = measure(options.quick)
-    results["goals"] = verdicts(results)
-    console = Console()
-    console.print(f"{results['processor']}, {results['cores']} cores, numpy {results['numpy']}")
-    console.print(table(results["rows"]))
-    for name, verdict in results["goals"].items():
-        met = "met" if verdict["met"] else "MISSED"
-        console.print(f"{name}: {verdict['measured']:.2f}, goal {verdict['goal']}, {met}")
-    if options.out:
-        options.out.write_text(json.dumps(results, indent=1) + "\n")
+    repeats = 3 if options.quick else 15
+    rows, peak = measure(repeats), peak_gigabytes()
+    show(rows[0], (each.values() for each in rows))
+    found = (slowest(rows, (200, 50)), slowest(rows, LARGEST), peak)
+    goals = judged(dict(zip(GOALS, found, strict=True)), GOALS)
+    if options.keep:
+        keep("certify", {"repeats": repeats, "rows": rows, "peak_gigabytes": peak, "goals": goals})
 
 
 if __name__ == "__main__":

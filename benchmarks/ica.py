@@ -1,6 +1,6 @@
 """Speed and memory of FastICA against its peers, as ratios measured in one run.
 
-python benchmarks/ica.py [--shape 200000x64] [--device cuda] [--repeats 3] [--memory 1000000x256] [--out FILE]
+python benchmarks/ica.py [--shape 200000x64] [--device cuda] [--repeats 3] [--memory 1000000x256] [--keep]
 
 Laplace sources, mixed by a random matrix, given to everybody as the same double-precision array. All run to
 the same gradient, which is measured here afterwards, in double precision, by one function for everybody: the
@@ -11,10 +11,8 @@ a ratio is the median over turns. With `--memory` a single-precision file of tha
 fitted from its path in a process of its own, and deleted.
 """
 
-import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -24,18 +22,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import torch
+from _table import judged, keep, parser, show
 from numpy.lib.format import open_memmap
-from rich.console import Console
-from rich.table import Table
 from sklearn.decomposition import FastICA as ScikitFastICA
 
 from unmix import FastICA
 
 GRADIENT = 1e-5
 TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-8, 1e-10, 1e-12)
-GOALS = {"scikit-learn": {"cpu": 3.0, "cuda": 50.0}, "python-picard": {"cpu": 1.0}, "seconds on cuda": 5.0}
-MEMORY_GOAL = 1.5
+GOALS = {
+    "cpu": {"scikit-learn": 3.0, "python-picard": 1.0},
+    "cuda": {"scikit-learn": 50.0, "seconds": 5.0},
+    "memory": {"gigabytes": 1.5},
+}
 CHILD = """
 import json, re, sys, time
 from pathlib import Path
@@ -138,10 +137,7 @@ def race(shape: tuple[int, int], device: str, repeats: int) -> dict:
     ratios = {p: float(np.median(np.divide(seconds[p], seconds["unmix"]))) for p in peers}
     return {
         "shape": list(shape),
-        "device": torch.cuda.get_device_name() if device == "cuda" else platform.processor() or "cpu",
         "kind": device,
-        "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
         "repeats": repeats,
         "seconds": {name: float(np.median(values)) for name, values in seconds.items()},
         "gradient": {name: gradient(x, components) for name, components in found.items()},
@@ -169,31 +165,21 @@ def write_in_pieces(path: Path, shape: tuple[int, int]) -> None:
     file.flush()
 
 
-def verdicts(results: dict) -> dict[str, dict]:
-    """Set what was measured beside the goals."""
-    found = {}
-    if "race" in results:
-        race, kind = results["race"], results["race"]["kind"]
-        for peer, ratio in race["times_faster_than"].items():
-            if kind in GOALS[peer]:
-                found[peer] = {"value": ratio, "goal": GOALS[peer][kind], "met": ratio >= GOALS[peer][kind]}
-        if kind == "cuda":
-            seconds = race["seconds"]["unmix"]
-            found["seconds"] = {"value": seconds, "goal": 5.0, "met": seconds < GOALS["seconds on cuda"]}
-    if "memory" in results:
-        used = results["memory"]["gigabytes"]
-        found["gigabytes"] = {"value": used, "goal": MEMORY_GOAL, "met": used < MEMORY_GOAL}
-    return found
+def raced(race: dict) -> dict[str, float]:
+    """Return how many times faster than its peers ours was, and its seconds, as far as there are goals."""
+    measured = race["times_faster_than"] | {"seconds": race["seconds"]["unmix"]}
+    return {name: value for name, value in measured.items() if name in GOALS[race["kind"]]}
 
 
-def table(race: dict) -> Table:
-    drawn = Table(
-        "", "seconds", "gradient", "times as long", title=f"Laplace, {race['shape']}, {race['device']}"
+def draw(race: dict) -> None:
+    times = {
+        name: race["times_faster_than"].get(name, s / race["seconds"]["unmix"])
+        for name, s in race["seconds"].items()
+    }
+    rows = ((name, seconds, race["gradient"][name], times[name]) for name, seconds in race["seconds"].items())
+    show(
+        ("", "seconds", "gradient", "times as long"), rows, title=f"Laplace, {race['shape']}, {race['notes']}"
     )
-    for name, seconds in race["seconds"].items():
-        ratio = race["times_faster_than"].get(name, seconds / race["seconds"]["unmix"])
-        drawn.add_row(name, f"{seconds:.2f}", f"{race['gradient'][name]:.1e}", f"{ratio:.2f}")
-    return drawn
 
 
 def shape_of(text: str) -> tuple[int, int]:
@@ -202,28 +188,23 @@ def shape_of(text: str) -> tuple[int, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--shape", type=shape_of, default=(200_000, 64), help="rows x columns of the race")
-    parser.add_argument("--device", default="cpu", help="cpu or cuda, for ours")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--memory", type=shape_of, help="measure memory at this shape instead of the race")
-    parser.add_argument("--out", type=Path, help="write the results to this JSON file")
-    options = parser.parse_args()
-    console, results = Console(), {}
+    asked = parser(__doc__)
+    asked.add_argument("--shape", type=shape_of, default=(200_000, 64), help="rows x columns of the race")
+    asked.add_argument("--device", default="cpu", help="cpu or cuda, for ours")
+    asked.add_argument("--repeats", type=int, default=3)
+    asked.add_argument("--memory", type=shape_of, help="measure memory at this shape instead of the race")
+    options = asked.parse_args()
     if options.memory:
-        results["memory"] = memory(options.memory, options.device)
-        console.print(results["memory"])
+        name, found = "memory", memory(options.memory, options.device)
+        show(found, [found.values()])
+        measured = {"gigabytes": found["gigabytes"]}
     else:
-        results["race"] = race(options.shape, options.device, options.repeats)
-        console.print(table(results["race"]), results["race"]["notes"])
-    results["goals"] = verdicts(results)
-    for name, verdict in results["goals"].items():
-        met = "met" if verdict["met"] else "MISSED"
-        console.print(f"{name}: {verdict['value']:.2f}, goal {verdict['goal']}, {met}")
-    if options.out:
-        options.out.write_text(json.dumps(results, indent=1) + "\n")
+        name, found = options.device, race(options.shape, options.device, options.repeats)
+        draw(found)
+        measured = raced(found)
+    goals = judged(measured, GOALS[name], at_least=("scikit-learn", "python-picard"))
+    if options.keep:
+        keep(f"ica_{name}", {"memory" if options.memory else "race": found, "goals": goals})
 
 
 if __name__ == "__main__":

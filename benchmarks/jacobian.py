@@ -1,6 +1,6 @@
 """Speed of the exact Jacobian penalty against its peers, as ratios measured in one run.
 
-python benchmarks/jacobian.py [--device cuda] [--quick] [--out results.json]
+python benchmarks/jacobian.py [--device cuda] [--quick] [--keep]
 
 The first table times one penalty step (forward and backward of the mean L1 norm of the Jacobian) of an MLP
 decoder: ours, `vmap(jacrev)`, and a loop over samples of `torch.autograd.functional.jacobian`, timed on a few
@@ -9,16 +9,11 @@ the penalty. Contestants take turns, and a ratio is the median over turns: a slo
 hits both of its sides.
 """
 
-import argparse
-import json
-import platform
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
-from rich.console import Console
-from rich.table import Table
+from _table import judged, keep, parser, show
 from torch import Tensor, nn
 from torch.func import functional_call, jacrev, vmap
 
@@ -146,11 +141,6 @@ def measure(device: torch.device, quick: bool) -> dict:
     exact = {"exact": with_exact, "exact, decoder run twice": with_penalty}
     sampled = {"columns": with_columns, "columns, decoder run twice": with_column_penalty}
     return {
-        "device": torch.cuda.get_device_name(device)
-        if device.type == "cuda"
-        else platform.processor() or "cpu",
-        "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
         "batch": BATCH,
         "repeats": repeats,
         "loop": f"timed on {LOOP_SAMPLES} samples, scaled to {BATCH}",
@@ -160,55 +150,34 @@ def measure(device: torch.device, quick: bool) -> dict:
     }
 
 
-def verdicts(results: dict) -> dict[str, dict]:
-    """Set the worst ratio of each kind beside its goal."""
-    worst = {
-        "loop": min(row["times_faster_than"]["loop"] for row in results["penalty"]),
-        "jacrev": min(row["times_faster_than"]["jacrev"] for row in results["penalty"]),
-        "exact": max(row["times_a_plain_step"]["exact"] for row in results["exact"]),
-        "columns": max(row["times_a_plain_step"]["columns"] for row in results["columns"]),
-    }
-    at_least = ("loop", "jacrev")
-    return {
-        name: {"worst": worst[name], "goal": goal, "met": (worst[name] >= goal) == (name in at_least)}
-        for name, goal in GOALS.items()
+def worst(results: dict) -> dict[str, float]:
+    """Return the worst ratio of each kind."""
+    faster = [row["times_faster_than"] for row in results["penalty"]]
+    return {name: min(row[name] for row in faster) for name in ("loop", "jacrev")} | {
+        name: max(row["times_a_plain_step"][name] for row in results[name]) for name in ("exact", "columns")
     }
 
 
-def table(title: str, rows: list[dict], ratio: str) -> Table:
-    names, ratios = list(rows[0]["milliseconds"]), list(rows[0][ratio])
-    drawn = Table("d_z", "d_x", *(f"{n}, ms" for n in names), *(f"x {n}" for n in ratios), title=title)
-    for row in rows:
-        cells = [f"{row['milliseconds'][n]:.2f}" for n in names] + [f"{row[ratio][n]:.2f}" for n in ratios]
-        drawn.add_row(str(row["d_z"]), str(row["d_x"]), *cells)
-    return drawn
+def draw(title: str, rows: list[dict], ratio: str) -> None:
+    names, ratios = rows[0]["milliseconds"], rows[0][ratio]
+    heads = ("d_z", "d_x", *(f"{n}, ms" for n in names), *(f"x {n}" for n in ratios))
+    entries = ((row["d_z"], row["d_x"], *row["milliseconds"].values(), *row[ratio].values()) for row in rows)
+    show(heads, entries, title=title)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--device", default="cpu", help="cpu or cuda")
-    parser.add_argument("--quick", action="store_true", help="fewer shapes and repeats")
-    parser.add_argument("--out", type=Path, help="write the results to this JSON file")
-    options = parser.parse_args()
+    asked = parser(__doc__)
+    asked.add_argument("--device", default="cpu", help="cpu or cuda")
+    asked.add_argument("--quick", action="store_true", help="fewer shapes and repeats")
+    options = asked.parse_args()
     torch.manual_seed(0)
     results = measure(torch.device(options.device), options.quick)
-    results["goals"] = verdicts(results)
-    console = Console()
-    console.print(
-        f"{results['device']}, torch {results['torch']}, {results['threads']} threads, batch {BATCH}"
-    )
-    console.print(table("Penalty step: times faster than", results["penalty"], "times_faster_than"))
+    draw("Penalty step: times faster than", results["penalty"], "times_faster_than")
     for kind in ("exact", "columns"):
-        console.print(
-            table(f"Training step, {kind}: times a plain step", results[kind], "times_a_plain_step")
-        )
-    for name, verdict in results["goals"].items():
-        met = "met" if verdict["met"] else "MISSED"
-        console.print(f"{name}: worst {verdict['worst']:.2f}, goal {verdict['goal']}, {met}")
-    if options.out:
-        options.out.write_text(json.dumps(results, indent=1) + "\n")
+        draw(f"Training step, {kind}: times a plain step", results[kind], "times_a_plain_step")
+    goals = judged(worst(results), GOALS, at_least=("loop", "jacrev"))
+    if options.keep:
+        keep(f"jacobian_{options.device}", results | {"goals": goals})
 
 
 if __name__ == "__main__":

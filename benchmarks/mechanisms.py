@@ -1,6 +1,6 @@
 """Time of the mechanistic checks against the number of points, observed variables and latents.
 
-python benchmarks/mechanisms.py [--quick] [--out results.json]
+python benchmarks/mechanisms.py [--quick] [--keep]
 
 Each row times `certify_mechanisms` (types D, M and S, injectivity, irreducibility) and `finest_partition` for
 D and M on samples of Jacobians: slots that move disjoint rows, slots that share rows with their neighbours,
@@ -9,22 +9,15 @@ machine the two differ. The goal is stated for 1,000 Jacobians of 200 x 20: unde
 kind and every size of slot.
 """
 
-import argparse
-import json
-import os
-import platform
-import statistics
-import time
 from collections.abc import Callable
-from pathlib import Path
+from statistics import median
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from _table import judged, keep, parser, show, timed
 
 from unmix.theory import certify_mechanisms, finest_partition
 
-GOAL_SECONDS = 2.0
+GOALS = {"seconds": 2.0}
 GOAL_SHAPE = (1000, 200, 20)
 OTHER_SHAPES = [
     (100, 200, 20),
@@ -52,17 +45,9 @@ def jacobians(shape: tuple[int, int, int], kind: str, seed: int = 0) -> np.ndarr
 
 
 def seconds(call: Callable[[], object], repeats: int) -> dict[str, float]:
-    walls, processor = [], []
-    for _ in range(repeats):
-        wall, used = time.perf_counter(), time.process_time()
-        call()
-        walls.append(time.perf_counter() - wall)
-        processor.append(time.process_time() - used)
-    return {
-        "median": statistics.median(walls),
-        "worst": max(walls),
-        "processor": statistics.median(processor),
-    }
+    spent = [timed(call)[1] for _ in range(repeats)]
+    walls, processor = ([each[kind] for each in spent] for kind in ("wall", "processor"))
+    return {"median": median(walls), "worst": max(walls), "processor": median(processor)}
 
 
 def row(shape: tuple[int, int, int], kind: str, slot: int, repeats: int) -> dict:
@@ -80,59 +65,30 @@ def row(shape: tuple[int, int, int], kind: str, slot: int, repeats: int) -> dict
     }
 
 
-def measure(quick: bool) -> dict:
-    repeats = 2 if quick else 3
+def measure(quick: bool, repeats: int) -> list[dict]:
     rows = [row(GOAL_SHAPE, kind, slot, repeats) for kind in OVERLAP for slot in (1, 2, 5)]
-    rows += [] if quick else [row(shape, "overlapping", 2, repeats) for shape in OTHER_SHAPES]
-    at_goal = [each["certify"] for each in rows if tuple(each["shape"]) == GOAL_SHAPE]
-    worst = max(times["median"] for times in at_goal)
-    processor = max(times["processor"] for times in at_goal)
-    return {
-        "machine": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "blas_threads": os.environ.get("OMP_NUM_THREADS", "all"),
-        "numpy": np.__version__,
-        "repeats": repeats,
-        "rows": rows,
-        "load": os.getloadavg()[0],
-        "goal": {
-            "seconds": GOAL_SECONDS,
-            "worst": worst,
-            "worst_processor": processor,
-            "met": worst < GOAL_SECONDS,
-        },
-    }
+    return rows + ([] if quick else [row(shape, "overlapping", 2, repeats) for shape in OTHER_SHAPES])
 
 
-def table(results: dict) -> Table:
-    drawn = Table(
-        "Jacobians", "kind", "latents per slot", "holds", "certify, s", "finest D, s", "finest M, s"
-    )
-    for each in results["rows"]:
-        n, x, d = each["shape"]
-        holds = ", ".join(kind for kind, held in each["verdicts"].items() if held) or "-"
-        times = [f"{each[name]['median']:.3f}" for name in ("certify", "finest D", "finest M")]
-        drawn.add_row(f"{n} of {x} x {d}", each["kind"], str(each["slot"]), holds, *times)
-    return drawn
+def shown(each: dict) -> tuple:
+    n, x, d = each["shape"]
+    holds = ", ".join(kind for kind, held in each["verdicts"].items() if held) or "-"
+    times = (each[name]["median"] for name in ("certify", "finest D", "finest M"))
+    return (f"{n} of {x} x {d}", each["kind"], each["slot"], holds, *times)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="only the shape of the goal")
-    parser.add_argument("--out", type=Path, help="write the results to this JSON file")
-    options = parser.parse_args()
-    results = measure(options.quick)
-    console = Console()
-    console.print(table(results))
-    goal = results["goal"]
-    verdict = "met" if goal["met"] else "MISSED"
-    console.print(
-        f"1,000 Jacobians of 200 x 20: worst {goal['worst']:.2f} s, goal {GOAL_SECONDS} s, {verdict}"
-    )
-    if options.out:
-        options.out.write_text(json.dumps(results, indent=1) + "\n")
+    asked = parser(__doc__)
+    asked.add_argument("--quick", action="store_true", help="only the shape of the goal")
+    options = asked.parse_args()
+    repeats = 2 if options.quick else 3
+    rows = measure(options.quick, repeats)
+    heads = ("Jacobians", "kind", "latents per slot", "holds", "certify, s", "finest D, s", "finest M, s")
+    show(heads, map(shown, rows))
+    at_goal = [each["certify"]["median"] for each in rows if tuple(each["shape"]) == GOAL_SHAPE]
+    goals = judged({"seconds": max(at_goal)}, GOALS)
+    if options.keep:
+        keep("mechanisms", {"repeats": repeats, "rows": rows, "goals": goals})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Speed of the information and predictor metrics, as ratios measured in one run.
 
-python benchmarks/metrics.py [--quick] [--out results.json]
+python benchmarks/metrics.py [--quick] [--keep]
 
 DCI with the fast probe is set beside DCI with scikit-learn's gradient boosting, which published tables use:
 the seconds of both, and how far their scores lie apart, on codes from perfect to rotated. Five metrics
@@ -9,17 +9,8 @@ within InfoMEC beside scikit-learn's. Ratios of DCI are of processor seconds, wh
 the machine does; everything runs on one thread. Goals are for the whole run; a quick one is too small.
 """
 
-import argparse
-import json
-import platform
-import time
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
-import sklearn
-from rich.console import Console
-from rich.table import Table
+from _table import judged, keep, parser, show, timed
 from sklearn.feature_selection import mutual_info_classif
 
 from unmix.metrics import DCI, dci, infomec, mcc, mig, sap
@@ -46,12 +37,6 @@ def reference_codes(z: np.ndarray, rng: np.random.Generator) -> dict[str, np.nda
         "rotated": scaled @ rotation + 0.1 * rng.normal(size=z.shape),
     }
     return {name: np.hstack([codes, rng.normal(size=(len(z), 4))]) for name, codes in known.items()}
-
-
-def timed(work: Callable[[], object]) -> tuple[object, dict[str, float]]:
-    wall, processor = time.perf_counter(), time.process_time()
-    result = work()
-    return result, {"wall": time.perf_counter() - wall, "processor": time.process_time() - processor}
 
 
 def dci_row(name: str, z: np.ndarray, codes: np.ndarray) -> dict:
@@ -110,8 +95,6 @@ def measure(quick: bool) -> dict:
     z = factors(n, LEVELS, rng)
     codes = list(reference_codes(z, rng).items())[:kept]
     return {
-        "machine": platform.processor() or platform.machine(),
-        "scikit-learn": sklearn.__version__,
         "n": n,
         "levels": LEVELS,
         "five metrics": five_metrics(rng, 1 if quick else 5),
@@ -120,53 +103,39 @@ def measure(quick: bool) -> dict:
     }
 
 
-def verdicts(results: dict) -> dict[str, dict]:
-    """Set the worst figure of each kind beside its goal."""
+def worst(results: dict) -> dict[str, float]:
+    """Return the worst figure of each kind that has a goal."""
     apart = [
         abs(row["trees"][s] - row["boosting"][s]) for row in results["dci"] for s in list(row["trees"])[:2]
     ]
-    worst = {
+    return {
         "dci ratio": min(row["ratio"] for row in results["dci"]),
         "dci distance": max(apart),
         "five metrics ratio": results["five metrics"]["ratio"],
         "infomec seconds": results["infomec"]["seconds"]["wall"],
     }
-    return {
-        name: {"worst": worst[name], "goal": goal, "met": bool((worst[name] >= goal) == ("ratio" in name))}
-        for name, goal in GOALS.items()
-    }
 
 
-def table(rows: list[dict]) -> Table:
-    drawn = Table(
-        "codes", "trees, s", "boosting, s", "ratio", "D", "D boosting", "C", "C boosting", "I", "I boosting"
-    )
-    for row in rows:
-        seconds = [f"{row['seconds'][probe]['processor']:.2f}" for probe in ("trees", "boosting")]
-        scores = [f"{row[probe][part]:.3f}" for part in row["trees"] for probe in ("trees", "boosting")]
-        drawn.add_row(row["codes"], *seconds, f"{row['ratio']:.1f}", *scores)
-    return drawn
+def shown(row: dict) -> tuple:
+    seconds = (row["seconds"][probe]["processor"] for probe in ("trees", "boosting"))
+    scores = (row[probe][part] for part in row["trees"] for probe in ("trees", "boosting"))
+    return (row["codes"], *seconds, row["ratio"], *scores)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="fewer samples and codes")
-    parser.add_argument("--out", type=Path, help="write the results to this JSON file")
-    options = parser.parse_args()
+    asked = parser(__doc__)
+    asked.add_argument("--quick", action="store_true", help="fewer samples and codes")
+    options = asked.parse_args()
     results = measure(options.quick)
-    results["goals"] = verdicts(results)
-    console = Console()
-    console.print(f"n = {results['n']}, ten codes, factors of {LEVELS} levels")
-    console.print(table(results["dci"]))
-    for name, seconds in results["five metrics"]["seconds"].items():
-        console.print(f"{name}: {seconds:.3f} s at n = 1,000, five factors")
-    for name, verdict in results["goals"].items():
-        met = "met" if verdict["met"] else "MISSED"
-        console.print(f"{name}: worst {verdict['worst']:.3g}, goal {verdict['goal']}, {met}")
-    if options.out:
-        options.out.write_text(json.dumps(results, indent=1) + "\n")
+    scores = (part + probe for part in "DCI" for probe in ("", " boosting"))
+    heads = ("codes", "trees, s", "boosting, s", "ratio", *scores)
+    show(
+        heads, map(shown, results["dci"]), title=f"n = {results['n']}, ten codes, factors of {LEVELS} levels"
+    )
+    show(("at n = 1,000, five factors", "s"), results["five metrics"]["seconds"].items())
+    goals = judged(worst(results), GOALS, at_least=("dci ratio", "five metrics ratio"))
+    if options.keep:
+        keep("metrics", results | {"goals": goals})
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 """What the engine of `unmix reproduce` costs: overhead for each run, and a report of 10,000 results.
 
-Run `python benchmarks/reproduce.py [--quick]`. Runs are of an empty experiment, so that all time is overhead.
+python benchmarks/reproduce.py [--quick] [--keep]
+
+Runs are of an empty experiment, so that all time is overhead.
 """
 
-import argparse
-import json
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+
+from _table import keep, parser, show
 
 from unmix.experiments import Cell, Store, sweep, tasks_of
 from unmix.experiments.engine._work import perform
@@ -56,29 +58,28 @@ def report_seconds(n_results: int) -> tuple[float, int]:
         for k in range(n_results):
             task = replace(tasks[k % len(tasks)], seed=k // len(tasks), budget="laptop")
             store.write(records[k % len(tasks)] | {"key": task.key, **task.identity})
+        store.fold(store.experiments())
         start = time.perf_counter()
         page = results(Path(folder) / "report.html", folder)
         return time.perf_counter() - start, page.stat().st_size
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--out", type=Path)
-    args = parser.parse_args()
-    n_runs, n_results = (100, 1000) if args.quick else (400, 10_000)
+    asked = parser(__doc__)
+    asked.add_argument("--quick", action="store_true", help="fewer runs and results")
+    options = asked.parse_args()
+    n_runs, n_results = (100, 1000) if options.quick else (400, 10_000)
     cost, (seconds, size) = overhead(n_runs), report_seconds(n_results)
     found = {
         "runs": n_runs,
-        "overhead_ms_a_run": round(1000 * cost, 2),
+        "overhead_ms_a_run": 1000 * cost,
         "results": n_results,
-        "report_seconds": round(seconds, 2),
+        "report_seconds": seconds,
         "report_bytes": size,
     }
-    print(f"overhead: {1000 * cost:.1f} ms a run over {n_runs} runs on two processes")
-    print(f"report of {n_results} results: {seconds:.2f} s, {size / 2**10:.0f} KiB")
-    if args.out:
-        args.out.write_text(json.dumps(found, indent=1) + "\n")
+    show(found, [found.values()])
+    if options.keep:
+        keep("reproduce", found)
 
 
 if __name__ == "__main__":

@@ -172,6 +172,16 @@ def test_generator_is_a_function_of_its_seed(member):
         first.x[0] = 0
 
 
+@every((*GENERATORS, *SLOTS))
+def test_generator_leaves_a_world_that_draws_fresh_samples(member):
+    data = member(2000, random_state=5)
+    fresh, again = (data.world.sample(2000, random_state=6) for _ in range(2))
+    np.testing.assert_array_equal(fresh.x, again.x)
+    assert fresh.structure == data.structure and fresh.mixing is data.mixing and fresh.latents == data.latents
+    assert not np.isin(fresh.z, data.z).any()
+    np.testing.assert_allclose(np.cov(fresh.z.T), np.cov(data.z.T), atol=0.2)  # the same law
+
+
 @every(GENERATORS)
 @pytest.mark.parametrize(
     ("wrong", "message"),

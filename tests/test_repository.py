@@ -1,8 +1,7 @@
 """What the documents say about the repository is so."""
 
 import doctest
-import importlib
-import json
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -13,6 +12,7 @@ import yaml
 import families
 import unmix
 from unmix.cli import _app
+from unmix.experiments import Store, load_experiment, summarise
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -144,19 +144,42 @@ def test_pre_commit_runs_the_checks_of_the_makefile_without_network():
     assert all(f"$(BIN)/{entry}" in MAKEFILE for entry in entries)
 
 
-@pytest.mark.parametrize(
-    ("name", "table", "stored", "page"),
-    [
-        ("domains", "table", "domains", "domains.md"),
-        ("pdgmm", "table", "pdgmm", "pdgmm.md"),
-        ("pdgmm", "graph_table", "pdgmm_graphs", "pdgmm.md"),
-        ("recovery", "table", "recovery", "results.md"),
-        ("sparse_basis", "table", "sparse_basis", "sparse-basis.md"),
-        ("sparse_basis", "lagrangian_table", "sparse_basis_lagrangian", "sparse-basis.md"),
-    ],
-)
-def test_the_tables_of_results_are_those_of_the_stored_measurements(name, table, stored, page, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    results = json.loads((ROOT / f"benchmarks/results/{stored}.json").read_text(encoding="utf-8"))
-    draw = getattr(importlib.import_module(name), table)
-    assert draw(results) in (ROOT / "docs" / page).read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def tables():
+    """Import the script that fills the tables of the documents, and gather what is stored."""
+    spec = importlib.util.spec_from_file_location("tables", ROOT / "docs/tables.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script, summarise(Store(ROOT / "results").records())
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_the_tables_of_a_document_are_those_of_the_stored_results(path, tables):
+    script, stored = tables
+    assert script.filled(text_of(path), stored) == text_of(path), "run `make results`"
+
+
+def test_a_table_that_was_not_run_says_so_and_only_its_place_is_written(tables):
+    script, stored = tables
+    text = "before\n<!-- table {} -->\nold\n<!-- /table -->\nafter\n"
+    made = script.filled(text.format("ddl.recovery"), ())
+    assert made == text.format("ddl.recovery").replace("old", "`unmix reproduce ddl.recovery`: not run yet.")
+    for name in script.VIEWS:
+        assert script.filled(text.format(name), stored).endswith("<!-- /table -->\nafter\n")
+
+
+def test_every_entry_of_a_table_of_the_documents_is_a_cell(tables):
+    script, _ = tables
+    for name, view in script.VIEWS.items():
+        cells = {(cell.row, cell.value) for cell in load_experiment(name).CELLS}
+        assert set(view.values()) <= cells, name
+
+
+def test_the_picture_of_domains_is_drawn_from_what_is_stored(tables, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs/img"))
+    draw = importlib.import_module("draw_domains")
+    table = next(table for table in tables[1] if table.experiment == "cg.domains")
+    sparse = draw.draw_counts(table).axes[0].lines[0]
+    lines = {(line.row, line.column, line.value): line.ours for line in table.lines}
+    found = [lines[draw.BOTH, f"{n} domains, graph A", draw.WITHIN] for n in draw.COUNTS]
+    assert list(sparse.get_ydata()) == found

@@ -3,32 +3,33 @@
 Reads results/, as `unmix reproduce mechanistic.overlap` writes it.
 """
 
-import sys
-
-from ink import BLUE, GREY, ORANGE, ROOT, curve, plain, save
+from ink import BLUE, GREY, ORANGE, curve, plain, save, stored
 from matplotlib.figure import Figure
 
-sys.path.append(str(ROOT / "benchmarks"))
-from slots import BESIDE, CONTRASTS, SEARCH, Scores, certified, scores
+from unmix.data import slots
+from unmix.experiments import RAW, ROTATION, Table
+from unmix.experiments.papers.mechanistic._common import CONTRASTS, SEARCH, column
+from unmix.experiments.papers.mechanistic.overlap import WORLDS
+from unmix.theory import sparsity_gap
 
 LINES = (
     (SEARCH, "search", BLUE, "-"),
-    (CONTRASTS[0], "contrast, weight 0.01", ORANGE, "--"),
-    (CONTRASTS[1], "contrast, weight 1", ORANGE, "-"),
-    (BESIDE[0], "raw x", GREY, "--"),
-    (BESIDE[1], "rotation floor", GREY, ":"),
+    *((name, name, ORANGE, style) for name, style in zip(CONTRASTS, ("--", "-"), strict=True)),
+    (RAW, "raw x", GREY, "--"),
+    (ROTATION, "rotation floor", GREY, ":"),
 )
 
 
-def draw_overlap(found: Scores) -> Figure:
+def draw_overlap(table: Table) -> Figure:
     """Draw SIS against the share of rows in common, a panel for each number of slots."""
+    lines = {(line.row, line.column): line for line in table.lines}
     figure = Figure(figsize=(9, 3.3), layout="constrained")
     for ax, n_slots in zip(figure.subplots(1, 3, sharey=True), (2, 3, 5), strict=True):
-        worlds = {100 * overlap: of for (k, overlap), of in found.items() if k == n_slots}
-        for method, label, colour, style in LINES:
-            curve(ax, {at: of.get(method, []) for at, of in worlds.items()}, label, colour, style)
-        for at in worlds:
-            if certified(n_slots, at / 100) == "not certified":  # nothing is promised there
+        worlds = {100 * world["overlap"]: world for world in WORLDS if world["n_slots"] == n_slots}
+        for row, label, colour, style in LINES:
+            curve(ax, {at: lines[row, column(world)] for at, world in worlds.items()}, label, colour, style)
+        for at, world in worlds.items():
+            if not certified(world):  # nothing is promised there
                 ax.axvspan(at - 5, at + 5, color=GREY, alpha=0.15, linewidth=0)
         ax.set(ylim=(-0.05, 1.02), xlim=(-4, 95), xticks=list(worlds))
         plain(ax, f"{n_slots} slots", "rows shared with the next slot, %", "SIS" if n_slots == 2 else "")
@@ -37,5 +38,12 @@ def draw_overlap(found: Scores) -> Figure:
     return figure
 
 
+def certified(world: dict) -> bool:
+    """Whether Type S holds; exact Jacobians, so that an entry is zero only where it is."""
+    data = slots(100, random_state=0, **world)
+    jacobians = data.mixing.jacobian(data.z[:5])
+    return bool(sparsity_gap(jacobians, data.partition, generic=True, tolerance=1e-12))
+
+
 if __name__ == "__main__":
-    save({"slots_overlap": draw_overlap(scores())})
+    save({"slots_overlap": draw_overlap(stored("mechanistic.overlap"))})

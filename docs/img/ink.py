@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import matplotlib
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from unmix.experiments import Line, Store, Table, summarise
 
 ROOT = Path(__file__).parent.parent.parent
 GREY, BLUE, ORANGE = "#808890", "#3b7dd8", "#e08a1e"  # read well on light and on dark paper
@@ -21,12 +22,19 @@ def plain(ax: Axes, title: str, across: str, up: str, size: int = 11) -> None:
         spine.set_color(GREY)
 
 
-def curve(ax: Axes, scores: dict[float, list[float]], label: str, colour: str, style: str) -> None:
-    """Draw the mean over seeds, and from the worst to the best."""
-    known = {at: values for at, values in scores.items() if values}
-    means, worst, best = ([float(of(values)) for values in known.values()] for of in (np.mean, min, max))
+def stored(name: str) -> Table:
+    """Return the table of an experiment, at the largest budget that results/ holds."""
+    tables = summarise(Store(ROOT / "results").records())
+    return next(table for table in tables if table.experiment == name)
+
+
+def curve(ax: Axes, lines: dict[float, Line], label: str, colour: str, style: str) -> None:
+    """Draw the mean over seeds, and one standard deviation to both sides."""
+    known = {at: line for at, line in lines.items() if line.ours is not None}
+    means = [line.ours for line in known.values()]
+    spreads = [line.our_spread or 0.0 for line in known.values()]
     ax.plot(list(known), means, style, color=colour, linewidth=1.6, marker="o", markersize=4, label=label)
-    ax.vlines(list(known), worst, best, color=colour, alpha=0.5)
+    ax.errorbar(list(known), means, spreads, linestyle="", color=colour, alpha=0.5)
 
 
 def save(pictures: dict[str, Figure]) -> None:

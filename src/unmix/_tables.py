@@ -18,7 +18,7 @@ import numpy as np
 
 from ._csv import read_csv
 from ._files import atomic_path, atomic_write
-from ._safetensors import keys_of, read_tensor
+from .rows import keys_of, read_parquet, read_tensor, write_parquet
 
 SUFFIXES = (".csv", ".tsv", ".npy", ".npz", ".parquet")
 _READABLE = (*SUFFIXES, ".safetensors")
@@ -83,7 +83,7 @@ def read_with(
     if suffix == ".safetensors":
         name = _pick(keys_of(file), key, keys, str(file))
         return checked(read_tensor(file, name), source=str(path)), {}
-    reader = {".npy": _read_npy, ".parquet": _read_parquet}.get(suffix, read_csv)
+    reader = {".npy": _read_npy, ".parquet": read_parquet}.get(suffix, read_csv)
     return checked(*reader(file), source=str(path)), {}
 
 
@@ -118,7 +118,7 @@ def write(
         return _save(file, lambda stream: np.save(stream, values, allow_pickle=False))
     columns = list(names) if names is not None else [f"{key}{j}" for j in range(values.shape[1])]
     if suffix == ".parquet":
-        return _write_parquet(file, values, columns)
+        return _save(file, lambda stream: write_parquet(stream, values, columns))
     text = io.StringIO()
     rows = csv.writer(text, delimiter="\t" if suffix == ".tsv" else ",", lineterminator="\n")
     rows.writerow(columns)
@@ -207,50 +207,6 @@ def _pick(stored: list[str], key: str | None, keys: Sequence[str], source: str) 
             f"{', '.join(arrays) or 'none'}. Pick one as `{Path(source).name}:name`."
         )
     return wanted[0]
-
-
-def _read_parquet(file: Path) -> tuple[np.ndarray, tuple[str, ...]]:
-    parquet, arrow = _arrow()
-    try:
-        table = parquet.read_table(file)
-    except (arrow.ArrowException, OSError) as error:
-        first_line = str(error).splitlines()[0]
-        raise ValueError(f"`{file}` must be a whole Parquet file. ({first_line})") from None
-    labelled = zip(table.column_names, table.columns, strict=True)
-    kept = [
-        (name, column) for name, column in labelled if not name.startswith("__index_level_")
-    ]  # pandas' index
-    for name, column in kept:
-        _check_arrow_column(file, name, column, arrow)
-    columns = [column.to_numpy() for _, column in kept]
-    return np.stack(columns, axis=1) if columns else np.empty((0, 0)), tuple(name for name, _ in kept)
-
-
-def _check_arrow_column(file: Path, name: str, column: Any, arrow: Any) -> None:
-    kind, types = column.type, arrow.types
-    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-        raise ValueError(f"`{file}` must hold numbers only, column {name!r} holds {kind}. Drop or encode it.")
-    if column.null_count:
-        raise ValueError(
-            f"`{file}` must have no missing values, column {name!r} has {column.null_count}. Fill them in."
-        )
-
-
-def _write_parquet(file: Path, values: np.ndarray, names: Sequence[str]) -> Path:
-    parquet, arrow = _arrow()
-    table = arrow.table([arrow.array(column) for column in values.T], names=list(names))
-    return _save(file, lambda stream: parquet.write_table(table, stream))
-
-
-def _arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ValueError(
-            "Parquet files need pyarrow: pip install 'unmix[frames]', or use CSV or NPY."
-        ) from None
-    return pyarrow.parquet, pyarrow
 
 
 def checked(values: Any, names: tuple[str, ...] | None = None, *, source: str) -> Table:

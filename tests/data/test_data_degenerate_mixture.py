@@ -150,9 +150,10 @@ def test_mixing_is_linear_with_one_layer_or_slope_one_and_bends_otherwise():
         ({"n_layers": 0}, "`n_layers` must be"),
         ({"delta": float("nan")}, "`delta` must be"),
         ({"noise": -0.1}, "`noise` must be"),
+        ({"layers": 2, "slope": 1}, "among n_samples, .*, n_layers, activation, noise, got layers, slope."),
     ],
     ids=str,
 )
 def test_mixture_rejects_bad_arguments(wrong, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         degenerate_mixture(**{"n_samples": 50} | wrong)

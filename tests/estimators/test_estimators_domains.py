@@ -114,16 +114,16 @@ def test_copies_in_other_coordinates_decode_alike():
         torch.eye(3),
         A,
     )
-    batch = torch.cat([w, x, u[:, None]], dim=1).float()
-    found = hops(member, batch, 0.01, torch.Generator().manual_seed(0))
-    sparsity = [model.penalty(m.decoder, m.encode(batch)).item() for m in found]
+    found = hops(member, (w, x, u), 0.01, torch.Generator().manual_seed(0))
+    sparsity = [model.penalty(m.decoder, m.encode(w, u)).item() for m in found]
     for copy in found[1:]:
         torch.testing.assert_close(copy.decoder(copy.encoder(w)), member.decoder(member.encoder(w)))
-        torch.testing.assert_close(copy.encode(batch).std(0), torch.ones(3), atol=1e-3, rtol=0)
+        torch.testing.assert_close(copy.encode(w, u).std(0), torch.ones(3), atol=1e-3, rtol=0)
     assert found[0] is member and max(sparsity[1:3]) < 0.9 * sparsity[0]
     assert sparsity[2] < sparsity[1] + 1e-3  # what sparsity costs more for is at least as sparse
     counted = [
-        dependency_sparsity(m.decoder, m.encode(batch[:100]), form="log", knee=0.01).item() for m in found[3:]
+        dependency_sparsity(m.decoder, m.encode(w[:100], u[:100]), form="log", knee=0.01).item()
+        for m in found[3:]
     ]
     assert 4 <= len(found) <= 8 and counted == sorted(counted)  # pairs, the sparsest first
 

@@ -9,7 +9,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from unmix.rows._rows import Prepare, array_rows, sample_stride
+from unmix.rows import array_rows
+from unmix.solvers.ica._blocks import Prepare, sample_stride
 from unmix.solvers.ica._reliability import gaussian_like
 from unmix.solvers.ica._rotations import polar
 from unmix.solvers.ica._sums import CONTRASTS, contrast_sums, shape_sums, spread_sums

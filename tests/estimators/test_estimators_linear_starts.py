@@ -56,7 +56,7 @@ def test_rebasing_changes_the_coordinates_and_nothing_else():
         return member.decoder(member.encode(batch))
 
     before, codes = ensemble.each(decoded, x), ensemble.each(Objective.encode, x)
-    rebase(ensemble, x, torch.Generator().manual_seed(0))
+    rebase(ensemble, (x,), torch.Generator().manual_seed(0))
     assert torch.allclose(ensemble.each(decoded, x), before, atol=1e-3)
     assert not torch.allclose(ensemble.each(Objective.encode, x), codes, atol=1e-2)
 

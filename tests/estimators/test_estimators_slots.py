@@ -85,7 +85,7 @@ def test_changing_slots_leaves_the_reconstruction_alone(shared):
         return member.decoder(member.encode(batch))
 
     before = ensemble.each(decoded, x)
-    rebase_slots(ensemble, x, generator, [[0, 2], [1, 3]])
+    rebase_slots(ensemble, (x,), generator, [[0, 2], [1, 3]])
     assert torch.allclose(ensemble.each(decoded, x), before, atol=1e-3)
     white = torch.cov(ensemble.each(Objective.encode, x)[0][:, [0, 2]].T, correction=0)
     assert torch.allclose(white, torch.eye(2), atol=1e-2)

@@ -1,5 +1,6 @@
 import json
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ import pytest
 import unmix
 from unmix import Autoencoder, DiverseDictionaryLearning
 from unmix.nn import mlp
-from unmix.training import warm_up
+from unmix.training import History, warm_up
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 SMALL = {"max_iter": 2, "random_state": 0}
@@ -84,3 +85,28 @@ def test_the_header_holds_no_code(tmp_path):
     assert header["settings"]["penalty"]["partial"] == {
         "function": "unmix.penalties._sparsity:dependency_sparsity"
     }
+
+
+OLD = Path(__file__).with_name("format_1")  # written before histories were stored as tensors
+
+
+@pytest.mark.parametrize("name", ["autoencoder", "dictionary", "fast_ica"])
+def test_models_of_the_first_format_are_still_read(name):
+    model = unmix.load(OLD / f"{name}.safetensors")
+    assert np.array_equal(model.transform(X), np.load(OLD / "codes.npz")[name])
+    if name != "fast_ica":
+        assert model.history_.n_steps == 3 and len(model.history_.objective) == 3
+        assert model.history_.steps == [0, 1, 2]
+
+
+def test_a_history_of_a_million_steps_stays_small(tmp_path):
+    model, rng = Autoencoder(2, **SMALL).fit(X), np.random.default_rng(0)
+    terms = {f"term {k}": rng.normal(size=1_000_000).tolist() for k in range(5)}
+    model.history_ = History(terms, 1_000_000, 1.0, "finished", {"multiplier": terms["term 0"]})
+    path = model.save(tmp_path / "model")
+    assert path.stat().st_size < 20e6
+    again = unmix.load(path).history_
+    assert again.n_steps == 1_000_000 and again.steps[:2] == [0, 10] and again.steps[-1] == 999_999
+    for name, series in terms.items():
+        assert again.terms[name] == [series[step] for step in again.steps]
+    assert again.extras["multiplier"] == again.terms["term 0"]

@@ -1,11 +1,8 @@
 """The store and the sweep: what is there is kept, what is broken is redone, what fails is recorded."""
 
 import json
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 
 import fake_table
 import pytest
@@ -15,15 +12,12 @@ from hypothesis import strategies as st
 from unmix.experiments import (
     Cell,
     Store,
-    code_version,
     estimate,
     load_experiment,
     sweep,
     tasks_of,
 )
-from unmix.experiments.engine import _code
 from unmix.experiments.engine._work import anonymous, perform
-from unmix.experiments.papers._references import is_reference
 
 
 @pytest.fixture
@@ -54,7 +48,8 @@ def swept(wanted, store, **settings):
 
 
 def files(store):
-    return {path.name: path.read_text() for path in store.folder.rglob("*.json")}
+    found = (path for path in store.folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(store.folder)): path.read_text() for path in found}
 
 
 def test_cells_with_the_same_settings_share_a_run():
@@ -74,11 +69,25 @@ def test_a_second_sweep_does_nothing_and_force_does_all(store):
     assert (forced.done, forced.skipped) == (12, 0)
 
 
-def test_one_file_for_each_run_and_nothing_else(store):
+def test_one_file_for_each_table_and_nothing_else(store):
     swept(tasks(), store)
-    found = sorted(str(path.relative_to(store.folder)) for path in store.folder.rglob("*") if path.is_file())
-    assert found == sorted(f"fake_table/{task.key}.json" for task in tasks())
-    assert not (store.folder / ".claims").exists()
+    assert list(files(store)) == ["fake_table.jsonl"] and not (store.folder / ".claims").exists()
+    assert {record["key"] for record in store.records()} == {task.key for task in tasks()}
+
+
+def test_each_run_is_stored_at_once_and_folded_in_even_when_the_sweep_is_stopped(store):
+    seen = []
+
+    def listen(event, task, record):
+        seen.append((event, list(files(store))))
+        if [event for event, _ in seen].count("done") == 3:
+            raise KeyboardInterrupt
+
+    with ThreadPoolExecutor(1) as threads, pytest.raises(KeyboardInterrupt):
+        sweep(tasks(), store, executor=threads, listen=listen)
+    key = tasks()[0].key
+    assert f"fake_table/{key}.json" in next(there for event, there in seen if event == "done")
+    assert list(files(store)) == ["fake_table.jsonl"] and len(list(store.records())) == 3
 
 
 def test_a_result_holds_what_is_needed_to_judge_it(store):
@@ -90,38 +99,6 @@ def test_a_result_holds_what_is_needed_to_judge_it(store):
     assert record["seconds"] >= 0 and record["cpu_seconds"] >= 0 and record["peak_memory_mib"] > 1
     assert set(record["machine"]) == {"system", "processor", "cores", "gpu"}
     assert {"unmix", "python", "numpy"} <= set(record["versions"])
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda text: text[: len(text) // 2],
-        lambda text: text.replace('"mcc": ', '"mcc": 1'),
-        lambda text: text.replace('"seed": 0', '"seed": 1'),
-        lambda text: "[]",
-        lambda text: "",
-        lambda text: "\x00" * 100,
-    ],
-    ids=["half", "number", "seed", "other JSON", "empty", "zeros"],
-)
-def test_a_corrupt_file_is_reported_and_redone(store, spoil):
-    swept(tasks(1), store)
-    before = files(store)
-    path = store.path("fake_table", tasks(1)[0].key)
-    path.write_text(spoil(path.read_text()))
-    again = Store(store.folder)
-    assert len(list(again.records())) == 5
-    assert list(again.corrupt) == [f"fake_table/{path.name}"]
-    outcome, _ = swept(tasks(1), again)
-    assert (outcome.done, outcome.skipped) == (1, 5) and not again.corrupt
-    assert store.read(tasks(1)[0])["values"] == json.loads(before[path.name])["values"]
-
-
-def test_a_result_at_the_address_of_another_is_not_trusted(store):
-    swept(tasks(1), store)
-    first, second = (store.path("fake_table", task.key) for task in tasks(1)[:2])
-    second.write_text(first.read_text())
-    assert store.read(tasks(1)[1]) is None and "another" in store.corrupt[f"fake_table/{second.name}"]
 
 
 def test_a_failing_cell_is_recorded_without_places_and_stops_nothing(store, tmp_path, monkeypatch):
@@ -178,52 +155,6 @@ def test_the_address_does_not_depend_on_labels_or_the_papers_number():
     task = tasks(1)[0]
     renamed = tuple(replace(cell, row="renamed", paper=0.9) for cell in task.cells)
     assert replace(task, cells=renamed).key == task.key
-
-
-def test_code_counts_by_what_it_does(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(str(tmp_path))
-    versions = []
-    for number, text in enumerate(["x = 1\n", '"""About x."""\n# one\nx  =  1\n', "x = 2\n"]):
-        (tmp_path / f"own{number}").mkdir()
-        (tmp_path / f"own{number}" / "__init__.py").touch()
-        (tmp_path / f"own{number}" / "method.py").write_text(text)
-        versions.append(code_version("unmix.experiments", f"own{number}.method"))
-    assert versions[0] == versions[1] != versions[2]
-
-
-def test_code_that_a_table_imports_counts_and_no_other():
-    def used(module):
-        return {f"{file.parent.name}/{file.name}" for file in _code._reached(_code._file(module))}
-
-    domains = used("unmix.experiments.cg.domains")
-    assert {"cg/_common.py", "ddl/_common.py", "experiments/_references.py"} <= domains
-    assert {"estimators/_cg_vae.py", "estimators/_domain_hops.py", "estimators/_restarts.py"} <= domains
-    assert not {"cg/square.py", "estimators/_pdgmm.py", "experiments/_summary.py"} & domains
-    assert "estimators/_likelihood.py" in used("unmix.experiments.pdgmm.table1")
-    assert used("fake_table") == {"experiments/fake_table.py", *(f"experiments/{n}" for n in _code._SHARED)}
-
-
-def test_a_name_that_a_room_does_not_import_stands_for_all_of_it():
-    room = _code._PACKAGE / "metrics"
-    assert _code._sources("unmix.metrics", "unheard_of") == sorted(room.rglob("*.py"))
-    assert _code._sources("unmix", "metrics") == sorted(room.rglob("*.py"))
-    assert _code._sources("unmix.metrics", "mcc") == [room / "_mcc.py"]
-
-
-@pytest.mark.parametrize("table", ["ddl.table4", "pdgmm.table1", "cg.square", "mechanistic.ablation"])
-def test_all_code_that_runs_for_a_cell_counts(table):
-    experiment = import_module(f"unmix.experiments.{table}")
-    cell = next(cell for cell in experiment.CELLS if not is_reference(cell.settings))
-    ran = set()
-    sys.setprofile(lambda frame, event, argument: ran.add(frame.f_code.co_filename))
-    try:
-        experiment.run(cell, 0, "smoke")
-    finally:
-        sys.setprofile(None)
-    ours = {file for name in ran if (file := Path(name)).is_relative_to(_code._PACKAGE)}
-    assert any(file.parent.name == "estimators" for file in ours), "a method ran"
-    apart = {_code._STORAGE, *_code._PACKAGE.rglob("__init__.py"), *_code._ROOM.glob("_*.py")}
-    assert ours - apart <= _code._reached(Path(experiment.__file__))
 
 
 def test_a_method_of_ones_own_gets_cells_and_its_own_code_version():

@@ -68,7 +68,7 @@ def test_every_score_has_a_reference_in_its_own_column(name):
     places = {(cell.row, cell.column, cell.value) for cell in TABLES[name].CELLS}
     for cell in TABLES[name].CELLS:
         score = cell.value.partition(" of ")[0]
-        assert score == "seconds" or (ROTATION, cell.column, score) in places, cell
+        assert score in ("seconds", "share") or (ROTATION, cell.column, score) in places, cell
 
 
 @pytest.mark.parametrize("name", [n for n in EXPERIMENTS if hasattr(TABLES[n], "with_method")])
@@ -167,6 +167,34 @@ def test_ten_times_the_dimensions_are_those_of_the_papers_at_the_smallest_budget
     assert found["mcc"] == mcc(data.z, data.x) and found["seconds"] > 0
     assert size(50, "smoke") == 5 and size(50, "laptop") == 50
     assert max(cell.settings["world"]["n_latents"] for cell in TABLES["scale.pdgmm"].CELLS) == 100
+
+
+def test_tables_of_our_own_say_what_was_found_beside_the_score():
+    tall = smoke("ddl.recovery", lambda cell: cell.row == "unmix default")
+    promised = smoke("cg.promised", lambda cell: cell.row == "CG-VAE")
+    basis = smoke("pdgmm.second_stage", lambda cell: cell.row.startswith("second stage"))
+    for found in (tall, promised, basis):
+        shares = [number for name, number in found.items() if name.startswith("share of")]
+        assert shares and all(0 <= share <= 1 for share in shares), found
+    assert basis["mcc"] > 0.99 and basis["share of rows found"] == 1
+
+
+def test_the_ceiling_is_1_without_noise_and_between_the_basis_and_1_with_it():
+    for column, least in (("n = 5", 0.999999), ("noise 0.25", 0.9)):
+        found = {
+            row: smoke("pdgmm.second_stage", lambda c, row=row, at=column: (c.row, c.column) == (row, at))
+            for row in ("second stage alone, on raw x", "best linear estimates")
+        }
+        basis, ceiling = (values["mcc"] for values in found.values())
+        assert least < ceiling <= 1 + 1e-9 and basis <= ceiling + 1e-6
+
+
+def test_layers_that_bend_make_raw_x_less_affine_in_the_latents():
+    hard, paper = (
+        smoke(name, lambda cell, at=column: (cell.row, cell.column) == (RAW, at))["r2"]
+        for name, column in (("pdgmm.hard", "3 layers"), ("pdgmm.table1", "base"))
+    )
+    assert hard < paper - 0.05
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def penalties():
     decoder = mlp(4, 6, hidden=(5,), activation="tanh").double()
     with torch.no_grad():
         for number, p in enumerate(decoder.parameters()):
-            p.copy_(torch.sin(torch.arange(p.numel(), dtype=p.dtype) + number).reshape(p.shape))
+            p.copy_(torch.sin(torch.arange(p.numel(), dtype=p.dtype).square() + number).reshape(p.shape))
     z = torch.cos(torch.arange(40, dtype=torch.float64)).reshape(10, 4)
     drawn = ("columns", "exact=False", "perturbation")
     fixed = (p for p in PENALTIES if not any(word in label(p) for word in drawn))

@@ -41,7 +41,7 @@ def test_every_name_in_the_map_exists():
 
 
 def test_every_attribute_in_the_map_exists():
-    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/unmix/theory").glob("*.py"))
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/unmix/theory").rglob("*.py"))
     for cells in rows():
         for name in re.findall(r"`\.(\w+)", cells[2]):
             assert re.search(rf"\b{name}\b\s*(:|\()", sources), name
@@ -53,5 +53,7 @@ def test_every_experiment_is_a_file_a_table_or_the_one_above():
         assert names or cells[4] == "the same", cells
         for name in names:
             tables = name.removeprefix("unmix reproduce ").split() if name.startswith("unmix ") else ()
-            files = [f"src/unmix/experiments/{table.replace('.', '/')}.py" for table in tables] or [name]
+            files = [f"src/unmix/experiments/papers/{table.replace('.', '/')}.py" for table in tables] or [
+                name
+            ]
             assert all((ROOT / file).is_file() for file in files), cells

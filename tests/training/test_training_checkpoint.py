@@ -5,6 +5,7 @@ import torch
 
 from unmix.training import Minibatches, minimise, read_parameters
 from unmix.training._checkpoint import FILE, read, write
+from unmix.training._history import Record, Row
 
 
 def _run(folder, *, n_steps=20, seed=0, shift=0.0, interrupt=None, **options):
@@ -146,6 +147,19 @@ def test_another_files_json_is_noticed(tmp_path):
     save_file({"w": torch.ones(2)}, tmp_path / FILE, metadata={"run": json.dumps({}), "sha256": "0"})
     with pytest.raises(ValueError, match="does not match its checksum"):
         read(tmp_path)
+
+
+def test_a_record_of_a_million_steps_of_five_terms_stays_small(tmp_path):
+    record, names = Record(), tuple("abcde")
+    for start in range(0, 1_000_000, 1000):
+        for row in torch.arange(start, start + 1000.0, dtype=torch.float64)[:, None].expand(-1, 5):
+            record.append(Row(names, row))
+        record.flush()
+    write(tmp_path, {"record": record.state_dict()}, {})
+    assert (tmp_path / FILE).stat().st_size < 1e6
+    history = record.history()
+    assert history.n_steps == 1_000_000 and 5_000 <= len(history.steps) <= 10_001
+    assert history.terms["e"] == history.steps
 
 
 def test_an_empty_folder_has_no_parameters(tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmix.training import History
-from unmix.training._history import Patience, Record, as_row
+from unmix.training._history import Patience, Record, Row
 
 numbers = st.floats(-5, 5, width=32)
 
@@ -20,10 +20,14 @@ def test_the_objective_is_the_sum_of_the_terms(rows):
     assert json.loads(json.dumps(history.to_dict()))["terms"] == {"a": a, "b": b}
 
 
-def _record(rows, extras=()):
-    record = Record(extras)
+def _row(extras=(), **terms):
+    return Row(tuple(terms), torch.tensor(list(terms.values()), dtype=torch.float64), extras)
+
+
+def _record(rows, extras=(), **options):
+    record = Record(**options)
     for row in rows:
-        record.append(as_row({name: torch.tensor(value) for name, value in row.items()}))
+        record.append(_row(extras, **row))
     return record
 
 
@@ -31,7 +35,7 @@ def _record(rows, extras=()):
 def test_when_the_record_is_read_makes_no_difference(values, data):
     record = Record()
     for value in values:
-        record.append(as_row({"a": torch.tensor(value)}))
+        record.append(_row(a=value))
         if data.draw(st.booleans()):
             record.flush()
     record.flush()
@@ -53,28 +57,34 @@ def test_the_first_value_that_is_not_finite_is_named_with_its_step(value):
 def test_extras_stay_out_of_the_objective():
     record = _record([{"f": 1.0, "g": 10.0}], extras=("g",))
     record.flush()
-    assert record.objective(0) == 1.0
+    assert record.mean_objective(50) == 1.0
     assert record.history().objective == [1.0] and record.history().extras == {"g": [10.0]}
 
 
-def test_terms_may_not_change_their_names():
-    record = _record([{"a": 1.0}])
-    with pytest.raises(ValueError, match="`loss` must return the same terms at every step"):
-        record.append(as_row({"b": torch.tensor(1.0)}))
-
-
-def test_rows_are_copies():
-    w = torch.tensor([1.0, 2.0])
-    row = as_row({"first": w[0]})
-    w.zero_()
-    assert row.values.tolist() == [1.0]
+@given(st.integers(1, 300), st.integers(1, 20), st.lists(st.integers(1, 60), max_size=6))
+def test_a_long_history_keeps_evenly_spaced_steps_and_the_last(n_steps, max_rows, cuts):
+    record = Record(max_rows)
+    for step in range(n_steps):
+        record.append(_row(a=float(step), g=-float(step), extras=("g",)))
+        if step in cuts:
+            record.flush()
+            other = Record(max_rows)
+            other.load_state_dict(record.state_dict())
+            record = other
+    record.flush()
+    history = record.history()
+    stride = next(2**k for k in range(20) if 2**k * max_rows >= n_steps)
+    assert history.steps == sorted({*range(0, n_steps, stride), n_steps - 1})
+    assert history.terms["a"] == history.steps == [-g for g in history.extras["g"]]
+    assert history.n_steps == n_steps and record.latest() == {"a": n_steps - 1, "g": 1 - n_steps}
+    assert record.mean_objective(10) == sum(range(n_steps)[-10:]) / min(10, n_steps)
 
 
 def _stop_after(values, patience, monitor=None, every=10):
     """The number of steps after which patience is exhausted, looking every `every` steps."""
     stopper, record = Patience(patience, monitor, window=every), Record()
     for step, value in enumerate(values):
-        record.append(as_row({"a": torch.tensor(value, dtype=torch.float64)}))
+        record.append(_row(a=value))
         record.flush()
         if (step + 1) % every == 0 and stopper.exhausted(record):
             return step + 1

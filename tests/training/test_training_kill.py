@@ -63,28 +63,28 @@ def worker(stderr):
     worker.close()
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["minimise", "constrained"])
-def constrained(request):
+@pytest.fixture(scope="module", params=["minimise", "constrained", "adversaries"])
+def game(request):
     return request.param
 
 
 @pytest.fixture(scope="module")
-def untouched(worker, constrained, tmp_path_factory):
+def untouched(worker, game, tmp_path_factory):
     """The outcome of a run that nobody disturbed, saving at another rhythm than the disturbed ones."""
     folder = tmp_path_factory.mktemp("untouched")
     out = str(folder / "out.json")
-    job = {"folder": str(folder / "run"), "every": 1000, "n_steps": 90, "constrained": constrained}
+    job = {"folder": str(folder / "run"), "every": 1000, "n_steps": 90, "game": game}
     assert worker.run(**job, out=out) == 0
     return json.loads(Path(out).read_text())
 
 
-def _job(tmp_path, constrained, every):
+def _job(tmp_path, game, every):
     return {
         "folder": str(tmp_path / "run"),
         "every": every,
         "n_steps": 90,
         "out": str(tmp_path / "out.json"),
-        "constrained": constrained,
+        "game": game,
     }
 
 
@@ -100,8 +100,8 @@ def _version(path):
 
 
 @pytest.mark.parametrize("every", [1, 7])
-def test_random_kills_change_nothing(worker, constrained, untouched, tmp_path, every):
-    job, moments = _job(tmp_path, constrained, every), random.Random(every)
+def test_random_kills_change_nothing(worker, game, untouched, tmp_path, every):
+    job, moments = _job(tmp_path, game, every), random.Random(every)
     saved, statuses = Path(job["folder"]) / "checkpoint.safetensors", []
     for _ in range(5):
         before = _version(saved)
@@ -118,8 +118,8 @@ def test_random_kills_change_nothing(worker, constrained, untouched, tmp_path, e
 
 
 @pytest.mark.parametrize("moment", ["half written", "before disk", "before rename", "after rename"])
-def test_a_kill_within_a_checkpoint_write_changes_nothing(worker, constrained, untouched, tmp_path, moment):
-    job = _job(tmp_path, constrained, 3)
+def test_a_kill_within_a_checkpoint_write_changes_nothing(worker, game, untouched, tmp_path, moment):
+    job = _job(tmp_path, game, 3)
     assert worker.run(**job, die=(moment, 1)) == KILLED  # no checkpoint yet, or just the first
     assert worker.run(**job, die=(moment, 6)) == KILLED
     assert worker.run(**job) == 0
@@ -127,8 +127,8 @@ def test_a_kill_within_a_checkpoint_write_changes_nothing(worker, constrained, u
     assert [path.name for path in Path(job["folder"]).iterdir()] == ["checkpoint.safetensors"]
 
 
-def test_a_finished_run_returns_at_once_with_the_same_bits(worker, constrained, untouched, tmp_path):
-    job = _job(tmp_path, constrained, 50)
+def test_a_finished_run_returns_at_once_with_the_same_bits(worker, game, untouched, tmp_path):
+    job = _job(tmp_path, game, 50)
     assert worker.run(**job) == 0
     os.unlink(job["out"] + ".started")
     os.unlink(job["out"])
@@ -137,8 +137,8 @@ def test_a_finished_run_returns_at_once_with_the_same_bits(worker, constrained, 
     assert not os.path.exists(job["out"] + ".started")  # no step was taken
 
 
-def test_ctrl_c_leaves_a_checkpoint_and_one_line(worker, stderr, constrained, untouched, tmp_path):
-    job = _job(tmp_path, constrained, 1_000_000)  # only Ctrl-C can have written the checkpoint
+def test_ctrl_c_leaves_a_checkpoint_and_one_line(worker, stderr, game, untouched, tmp_path):
+    job = _job(tmp_path, game, 1_000_000)  # only Ctrl-C can have written the checkpoint
     stderr.seek(0, os.SEEK_END)
     begin = stderr.tell()
     pid = worker.start(**job, pause=0.02)  # slow enough to be caught on the way

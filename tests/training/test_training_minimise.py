@@ -2,7 +2,7 @@ import math
 import os
 import signal
 import threading
-from contextlib import nullcontext
+from dataclasses import fields
 
 import pytest
 import torch
@@ -10,9 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from unmix.training import Minibatches, constant, minimise, one_cycle, read_parameters, warm_up
-from unmix.training._adam import Adam
-from unmix.training._minimise import _descent
+from unmix.training import (
+    Minibatches,
+    Player,
+    Run,
+    minimise,
+    minimise_constrained,
+    one_cycle,
+    read_parameters,
+    warm_up,
+)
+from unmix.training._mover import Mover
+from unmix.training._settings import Settings
 
 
 def _quadratic(target=0.0, start=1.0, n=2):
@@ -176,15 +185,16 @@ def test_scaled_gradients_give_the_same_steps_and_skip_an_overflow():
 
     def run(scaler):
         w, rows = torch.ones(2, requires_grad=True), []
-        adam = Adam({"w": w}, lr=0.1)
         loss = lambda power: {"fit": (w * 10.0**power).sum() ** 2}  # noqa: E731
-        update = _descent(loss, adam, constant, {}, 0.5, nullcontext(), scaler, None)
-        for step, power in enumerate([0, 0, 17, 0]):  # 10^34 overflows once it is scaled
-            update(power, step)
+        player = Player(loss=loss, parameters={"w": w}, lr=0.1, clip_norm=0.5)
+        mover = Mover(player, 4, loss, alone=True, static=False)
+        mover.scaler = scaler
+        for power in [0, 0, 17, 0]:  # 10^34 overflows once it is scaled
+            mover.descend(power)
             rows.append(w.tolist())
         return rows
 
-    plain = run(torch.amp.GradScaler("cpu", enabled=False))
+    plain = run(None)
     scaled = run(torch.amp.GradScaler("cpu", init_scale=2.0**16))
     assert scaled[:2] == plain[:2]
     assert scaled[2] == scaled[1] and scaled[3] != scaled[2]
@@ -231,6 +241,34 @@ def test_bad_arguments_say_what_to_do():
         minimise(lambda _: {"fit": w**2}, **run)
     with pytest.raises(TypeError, match="`loss` must return scalar tensors, got float for 'fit'"):
         minimise(lambda _: {"fit": 0.0}, **run)
+
+
+def test_terms_may_not_change_their_names():
+    w, names = torch.ones(1, requires_grad=True), iter("aab")
+    with pytest.raises(ValueError, match=r"same terms at every step, got \('b',\) after \('a',\)"):
+        minimise(lambda _: {next(names): (w**2).sum()}, {"w": w}, [0], n_steps=5)
+
+
+def test_rows_are_copies():
+    w = torch.ones(1, requires_grad=True)
+    history = minimise(lambda _: {"first": w[0]}, {"w": w}, [0], n_steps=1, lr=0.5)
+    assert history.terms == {"first": [1.0]} and w.item() == pytest.approx(0.5)
+
+
+def test_an_unknown_setting_is_named_beside_the_known_ones():
+    w, loss = _quadratic()
+    with pytest.raises(
+        TypeError, match=r"settings must be among \['lr', .*'n_steps', .*got \['learning_rate'\]"
+    ):
+        minimise(loss, {"w": w}, [0], n_steps=5, learning_rate=0.1)
+    with pytest.raises(TypeError, match=r"got \['weights'\]"):
+        minimise_constrained(loss, "fit", {"w": w}, [0], epsilon=1.0, n_steps=5, weights={"fit": 2.0})
+
+
+def test_the_settings_by_name_are_the_fields_of_player_and_run():
+    own = {"loss", "parameters", "name"}
+    known = {field.name for kind in (Player, Run) for field in fields(kind)} - own
+    assert set(Settings.__annotations__) == known
 
 
 def test_ctrl_c_without_a_checkpoint_says_that_nothing_is_saved(capsys):

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from unmix.training import Average
 from unmix.training._adam import Adam
-from unmix.training._parts import Average, Named, RandomState
+from unmix.training._parts import Named, RandomState
 
 
 @pytest.mark.parametrize("options", [{}, {"weight_decay": 0.1}, {"betas": (0.5, 0.9)}, {"maximize": True}])
@@ -38,10 +39,12 @@ def test_adam_leaves_tensors_without_gradient_alone():
 
 @given(st.floats(0.05, 0.99), st.lists(st.floats(-3, 3, width=32), min_size=1, max_size=20))
 def test_average_equals_the_weighted_mean_of_the_visited(decay, visited):
-    tensor = torch.tensor([100.0], dtype=torch.float64)  # where it started must not matter
-    average = Average({"w": tensor}, decay)
+    tensor = torch.tensor([100.0], dtype=torch.float64, requires_grad=True)  # the start must not matter
+    average = Average(decay)
+    average.start(Named({"w": tensor}))
     for value in visited:
-        tensor.fill_(value)
+        tensor.data.fill_(value)
+        average.prepare()
         average.update()
     weights = [decay ** (len(visited) - 1 - s) for s in range(len(visited))]
     oracle = sum(w * v for w, v in zip(weights, visited, strict=True)) / sum(weights)
@@ -82,4 +85,4 @@ def test_bad_parameters_say_what_to_do():
     with pytest.raises(ValueError, match=r"must be leaf tensors, got computed ones: \['v'\]"):
         Named({"v": 2 * w})
     with pytest.raises(ValueError, match=r"`ema` must be strictly between 0 and 1, got 1\.0"):
-        Average({"w": w}, 1.0)
+        Average(1.0)

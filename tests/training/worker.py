@@ -16,7 +16,17 @@ import torch
 from torch import nn
 
 from unmix import _files
-from unmix.training import Minibatches, minimise, minimise_constrained, one_cycle, warm_up
+from unmix.training import (
+    Minibatches,
+    Player,
+    Prefetched,
+    Run,
+    minimise,
+    minimise_constrained,
+    one_cycle,
+    play,
+    warm_up,
+)
 
 
 class Noisy(nn.Module):
@@ -53,8 +63,10 @@ def train(job):
 
     common = {"checkpoint": job["folder"], "checkpoint_every": job["every"], "generators": [own]}
     common |= {"n_steps": job["n_steps"], "lr": 0.01, "on_step": on_step}
-    if job.get("constrained"):
+    if job["game"] == "constrained":
         history = minimise_constrained(loss, "size", model, batches, epsilon=0.3, **common)
+    elif job["game"] == "adversaries":
+        history = adversaries(model, loss, Prefetched(batches, "cpu"), common)
     else:
         history = minimise(
             loss,
@@ -69,6 +81,25 @@ def train(job):
             **common,
         )
     leave(job["out"], model, history, generator, own)
+
+
+def adversaries(model, loss, batches, common):
+    """Let a critic of period 1 and the model, of period 3 and averaged, move in turn."""
+    critic = nn.Linear(3, 1)
+
+    def gap(batch):
+        return critic(batch[0]).mean() - critic(model(*batch)).mean()
+
+    lr = common.pop("lr")
+    players = [
+        Player(name="critic", loss=lambda b: {"gap": gap(b)}, parameters=critic, lr=lr, maximise=True,
+               project=lambda: critic.weight.clamp_(-0.1, 0.1)),
+        Player(name="model", loss=lambda b: loss(b) | {"gap": gap(b)}, parameters=model, lr=lr, every=3,
+               ema=0.9),
+    ]  # fmt: skip
+    history = play(players, batches, Run(**common))
+    model.register_buffer("critic", critic.weight.detach())
+    return history
 
 
 def leave(out, model, history, *generators):

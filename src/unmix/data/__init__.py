@@ -1,13 +1,15 @@
 """Generators of data whose hidden variables are known.
 
-Every generator is called as `name(n_samples, ..., random_state)` and returns a `LatentDataset`. Estimators
-never import this room: a method that can't see ground truth can't leak it.
+Every generator is called as `name(n_samples, ..., random_state)` and returns a `LatentDataset`. A
+`FactorDataset` holds images of known factors. Estimators never import this room: a method that can't see
+ground truth can't leak it.
 """
 
-from ._dataset import LatentDataset
+from ._dataset import LatentDataset, World
 from ._degenerate_mixture import DegenerateMixture, degenerate_mixture
 from ._domain_sources import DomainSources
 from ._dominant_mixing import DominantMixing
+from ._factors import FactorDataset
 from ._gaussian_scm import LinearSCM
 from ._layered_mixing import LayeredMixing
 from ._mixing import SparseMixing
@@ -21,11 +23,13 @@ __all__ = [
     "DomainSources",
     "DomainWorld",
     "DominantMixing",
+    "FactorDataset",
     "LatentDataset",
     "LayeredMixing",
     "LinearSCM",
     "SlotMixing",
     "SparseMixing",
+    "World",
     "degenerate_mixture",
     "multi_domain",
     "slots",

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ._checks import at_least, one_of
 from ._component_masks import active_count
 from ._gaussian_scm import NOISES
 from ._layered_mixing import ACTIVATIONS
@@ -14,20 +15,14 @@ CHOICES = {
     "scm_noise": tuple(NOISES),
     "activation": ACTIVATIONS,
 }
-LEAST = {"n_samples": 2, "n_latents": 2, "graph_degree": 0, "n_layers": 1}
+LEAST = {"n_samples": 2, "n_latents": 2, "graph_degree": 0}
 
 
 def check_mixture(given: dict[str, Any]) -> None:
     """Check the arguments by name, before anything is drawn."""
-    for name, least in LEAST.items():
-        value = given[name]
-        if name == "n_layers" and value is None:
-            continue
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-            raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
-    for name, choices in CHOICES.items():
-        if given[name] not in choices:
-            raise ValueError(f"`{name}` must be one of {choices}, got {given[name]!r}. Choose one of these.")
+    counts = LEAST if given["n_layers"] is None else LEAST | {"n_layers": 1}
+    at_least(**{name: (given[name], least) for name, least in counts.items()})
+    one_of(**{name: (given[name], choices) for name, choices in CHOICES.items()})
     for name in ("delta", "theta", "noise"):
         if not np.isfinite(given[name]) or (name == "noise" and given[name] < 0):
             raise ValueError(f"`{name}` must be a finite number, noise at least 0, got {given[name]!r}.")

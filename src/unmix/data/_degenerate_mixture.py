@@ -1,14 +1,15 @@
 """Latents that are mixtures of degenerate Gaussians."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
 
 from unmix.structure import dense
 
+from ._checks import filled
 from ._component_masks import active_count, block_masks, draw_masks
-from ._dataset import LatentDataset
+from ._dataset import LatentDataset, noisy
 from ._degenerate_checks import check_mixture
 from ._gaussian_scm import LinearSCM
 from ._layered_mixing import LayeredMixing
@@ -16,6 +17,17 @@ from ._layered_mixing import LayeredMixing
 SLOPES = {"paper": (0.5, 1.5), "hard": (0.2, 0.2), "linear": (1.0, 1.0)}
 LAYERS = {"paper": 10, "hard": 3, "linear": 1}
 _REFERENCE = 5000
+
+
+class MixtureMixing(TypedDict, total=False):
+    """How latents become observations, beside the profile."""
+
+    n_layers: int | None
+    activation: str
+    noise: float
+
+
+_MIXING: MixtureMixing = {"n_layers": None, "activation": "leaky", "noise": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +58,17 @@ class DegenerateMixture:
     mixing: LayeredMixing
     noise: float
     description: str
+    latents = "degenerate mixture"
+
+    def __post_init__(self) -> None:
+        self.masks.setflags(write=False)
+
+    @property
+    def graph(self) -> np.ndarray:
+        """The causal graph of the latents; entry (j, i) is True where z_j causes z_i."""
+        graph = self.scms[0].graph
+        graph.setflags(write=False)
+        return graph
 
     def sample(self, n_samples: int, random_state: int | np.random.Generator | None = None) -> LatentDataset:
         """Draw samples with equally frequent components."""
@@ -56,22 +79,10 @@ class DegenerateMixture:
         for basis, rotation in enumerate(self.rotations):
             own = labels % len(self.rotations) == basis
             z[own] = sparse[own] @ rotation
-        clean = self.mixing(z)
-        x = clean + self.noise * clean.std(0) * rng.normal(size=clean.shape)
-        return LatentDataset(
-            x,
-            z,
-            dense(x.shape[1], z.shape[1]),
-            mixing=self.mixing,
-            noise=self.noise,
-            latents="degenerate mixture",
-            description=self.description,
-            labels=labels,
-            masks=self.masks,
-            unrotated=sparse,
-            graph=self.scms[0].graph,
-            world=self,
-        )
+        x = noisy(self.mixing(z), self.noise, rng)
+        hidden = {"labels": labels, "unrotated": sparse}
+        structure = dense(x.shape[1], z.shape[1])
+        return LatentDataset(x, z, structure, description=self.description, hidden=hidden, world=self)
 
     def _unmasked(self, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         if len(self.scms) == 1:
@@ -94,11 +105,9 @@ def degenerate_mixture(
     blocks: tuple[int, ...] | None = None,
     delta: float = 0.0,
     theta: float = 0.0,
-    n_layers: int | None = None,
     scm_noise: str = "normal",
-    activation: str = "leaky",
-    noise: float = 0.0,
     random_state: int | np.random.Generator | None = None,
+    **mixing: Unpack[MixtureMixing],
 ) -> LatentDataset:
     """Mix latents of a linear causal model, each mixture component of which leaves some latents constant.
 
@@ -122,22 +131,23 @@ def degenerate_mixture(
     graph_degree : int
         Edges per latent (the k of an ER-k graph).
     mask_size : int or float
-        Active latents per component, as a count or as a share.
+        What is active in a component: a share of the blocks, which are single latents by default, or a count
+        of single latents.
     blocks : tuple of int, optional
-        Sizes of blocks of latents that are active together; `mask_size` is then the share of active blocks.
+        Sizes of blocks of latents that are active together.
     delta : float
         The constant of masked latents, in standard deviations from their mean.
     theta : float
         Angle of the rotations in all planes of two latents, in degrees.
-    n_layers : int, optional
-        Matrices of the mixing, by default that of the profile.
     scm_noise : {"normal", "exponential", "gumbel"}
         Other noises than the normal are misspecified: components are no longer Gaussian.
-    activation : {"leaky", "smooth", "sigmoid"}
-        Others than "leaky" are misspecified: the mixing is no longer piecewise affine.
-    noise : float
-        Standard deviation of Gaussian noise, in standard deviations of each observed variable.
     random_state : int, Generator or None
+    n_layers : int, optional
+        Matrices of the mixing, by default that of the profile.
+    activation : {"leaky", "smooth", "sigmoid"}
+        By default "leaky"; others are misspecified: the mixing is no longer piecewise affine.
+    noise : float
+        Standard deviation of Gaussian noise, in standard deviations of each observed variable; by default 0.
 
     Returns
     -------
@@ -161,18 +171,21 @@ def degenerate_mixture(
     ----------
     Xu, Lachapelle and Magliacane (2026), Section 5 and Appendices D and E, arXiv:2604.13218.
     """
-    check_mixture({name: value for name, value in locals().items() if name != "random_state"})
+    how = filled(degenerate_mixture, _MIXING, mixing)
+    check_mixture(locals() | how)
     rng = np.random.default_rng(random_state)
     scms, masks, means, constant = _components(
         rng, n_latents, components, graph_degree, mask_size, blocks, delta, scm_noise
     )
-    m = n_layers or LAYERS[profile]
-    mixing = LayeredMixing.draw(n_latents, n_layers=m, slopes=SLOPES[profile], activation=activation, rng=rng)
+    m = how["n_layers"] or LAYERS[profile]
+    g = LayeredMixing.draw(
+        n_latents, n_layers=m, slopes=SLOPES[profile], activation=how["activation"], rng=rng
+    )
     rotations = givens_rotations(n_latents, theta)[None]
     if components == "two bases":
         rotations = np.concatenate([rotations, np.linalg.qr(rng.normal(size=rotations.shape))[0]])
     described = _describe(n_latents, masks, components, m, delta, theta)
-    world = DegenerateMixture(scms, masks, means, constant, rotations, mixing, noise, described)
+    world = DegenerateMixture(scms, masks, means, constant, rotations, g, how["noise"], described)
     return world.sample(n_samples, rng)
 
 
@@ -218,7 +231,7 @@ def givens_rotations(n: int, degrees: float) -> np.ndarray:
     return rotation
 
 
-def _describe(n: int, masks: np.ndarray, kind: Any, m: int, delta: float, theta: float) -> str:
+def _describe(n: int, masks: np.ndarray, kind: str, m: int, delta: float, theta: float) -> str:
     sizes = sorted({int(size) for size in masks.sum(1)})
     active = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     extra = (f", masked at {delta:g} standard deviations" if delta else "") + (

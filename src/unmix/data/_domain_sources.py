@@ -107,10 +107,7 @@ class DomainSources:
 
 
 def domain_graph(name: str, n_observed: int, n_latents: int) -> Structure:
-    """Return a graph by name; rows beyond n_latents repeat the first ones.
-
-    A: circulant, z_i moves x_i and x_{i+1}; no children contained in others. B (4 latents): children {0},
-    {0, 1}, {1, 2, 3}, {2, 3}. C: nested, z_i moves x_0 to x_i. D: dense.
+    """Return a graph by its name in `multi_domain`; rows beyond n_latents repeat the first ones.
 
     Examples
     --------

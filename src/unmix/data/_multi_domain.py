@@ -1,19 +1,31 @@
 """Latents that change between domains, mixed along a sparse graph."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from unmix.structure import Structure
 
-from ._dataset import LatentDataset
+from ._checks import at_least, filled, one_of
+from ._dataset import LatentDataset, noisy
 from ._domain_sources import CHANGES, GRAPHS, LAWS, DomainSources, domain_graph
 from ._dominant_mixing import DominantMixing
 from ._sparse_mixing import MIXINGS, check_sizes, latents_and_mixing
 
 PROFILES = ("tall", "square", "dominant")
 _RANGES: dict[str, Any] = {"dominant": {"largest_mean": 4.0, "scales": (0.01, 1.0)}}  # of Kong et al. (2022)
+
+
+class DomainMixing(TypedDict, total=False):
+    """How latents become observations, as for `sparse_mixing`."""
+
+    mixing: str
+    nonlinearity: float
+    noise: float
+
+
+_MIXING: DomainMixing = {"mixing": "leaky", "nonlinearity": 0.5, "noise": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +46,11 @@ class DomainWorld:
     noise: float
     description: str
 
+    @property
+    def latents(self) -> str:
+        """The law of the latents within a domain."""
+        return self.sources.law
+
     def sample(self, n_samples: int, random_state: int | np.random.Generator | None = None) -> LatentDataset:
         """Draw fresh samples from the same domains."""
         rng = np.random.default_rng(random_state)
@@ -41,18 +58,8 @@ class DomainWorld:
 
     def observed(self, z: np.ndarray, rng: np.random.Generator) -> LatentDataset:
         """Return the data set of given sources, in the order of `sources.domains`."""
-        clean = self.mixing(z)
-        return LatentDataset(
-            clean + self.noise * clean.std(0) * rng.normal(size=clean.shape),
-            z,
-            self.mixing.structure,
-            u=self.sources.domains(len(z)),
-            mixing=self.mixing,
-            noise=self.noise,
-            latents=self.sources.law,
-            description=self.description,
-            world=self,
-        )
+        x, u = noisy(self.mixing(z), self.noise, rng), self.sources.domains(len(z))
+        return LatentDataset(x, z, self.mixing.structure, u, self.description, world=self)
 
 
 def multi_domain(
@@ -67,10 +74,8 @@ def multi_domain(
     changes: str = "both",
     latents: str = "normal",
     separated: bool | None = None,
-    mixing: str = "leaky",
-    nonlinearity: float = 0.5,
-    noise: float = 0.0,
     random_state: int | np.random.Generator | None = None,
+    **mixed: Unpack[DomainMixing],
 ) -> LatentDataset:
     """Mix latents whose means and variances change with the domain, along an exact graph.
 
@@ -105,8 +110,10 @@ def multi_domain(
         Whether to keep, of many draws of the sources, the one in which the two that change most alike differ
         most; otherwise the first draw is taken. By default yes, but for the dominant profile, which is drawn
         as published.
-    mixing, nonlinearity, noise, random_state
-        As for `sparse_mixing`; the dominant profile bends by tanh unless `mixing` is "linear".
+    random_state : int, Generator or None
+    mixing, nonlinearity, noise
+        As for `sparse_mixing`, with its defaults; the dominant profile bends by tanh unless `mixing` is
+        "linear".
 
     Returns
     -------
@@ -125,7 +132,11 @@ def multi_domain(
     Li et al. (2025), Synergy Between Sufficient Changes and Sparse Mixing Procedure, Section 2,
     arXiv:2503.00639. The names of the graphs and the families are ours; the paper's data are not public.
     """
-    _check(n_domains, graph, profile, changes, latents, mixing)
+    how = filled(multi_domain, _MIXING, mixed)
+    mixing, nonlinearity, noise = how["mixing"], how["nonlinearity"], how["noise"]
+    at_least(n_domains=(n_domains, 1))
+    one_of(graph=(graph, GRAPHS), profile=(profile, PROFILES), changes=(changes, CHANGES))
+    one_of(latents=(latents, LAWS), mixing=(mixing, MIXINGS))
     check_sizes(n_samples, n_latents, n_observed, structure, noise, nonlinearity)
     rng = np.random.default_rng(random_state)
     x = n_observed or (2 * n_latents if profile == "tall" else n_latents)
@@ -139,7 +150,6 @@ def multi_domain(
         separated=profile != "dominant" if separated is None else separated,
         **_RANGES.get(profile, {}),
     )
-    world = DomainWorld(sources, None, noise, _describe(along, n_domains, changes, latents))
     if profile == "dominant":
         g: Any = DominantMixing.draw(along, bent=mixing != "linear", rng=rng)
         z = sources(n_samples, rng)
@@ -147,7 +157,8 @@ def multi_domain(
         z, g = latents_and_mixing(
             rng, n_samples, lambda rng: along, lambda shape, rng: sources(shape[0], rng), mixing, nonlinearity
         )
-    return replace(world, mixing=g).observed(z, rng)
+    described = _describe(along, n_domains, changes, latents)
+    return DomainWorld(sources, g, noise, described).observed(z, rng)
 
 
 def _describe(along: Structure, n_domains: int, changes: str, latents: str) -> str:
@@ -157,17 +168,3 @@ def _describe(along: Structure, n_domains: int, changes: str, latents: str) -> s
         f"{z} {latents} latents whose {what} change over {n_domains} domains, mixed into {x} observed "
         f"variables along {along.n_edges} edges."
     )
-
-
-def _check(n_domains: int, graph: str, profile: str, changes: str, latents: str, mixing: str) -> None:
-    if not isinstance(n_domains, int | np.integer) or n_domains < 1:
-        raise ValueError(f"`n_domains` must be an integer of at least 1, got {n_domains!r}.")
-    for name, choice, choices in (
-        ("graph", graph, GRAPHS),
-        ("profile", profile, PROFILES),
-        ("changes", changes, CHANGES),
-        ("latents", latents, tuple(LAWS)),
-        ("mixing", mixing, MIXINGS),
-    ):
-        if choice not in choices:
-            raise ValueError(f"`{name}` must be one of {choices}, got {choice!r}. Choose one of these.")

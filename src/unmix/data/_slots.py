@@ -1,18 +1,19 @@
 """Slots: groups of latents, each of which moves its own set of observed variables."""
 
 from collections.abc import Iterable, Sequence
-from numbers import Integral, Real
+from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from ._dataset import LatentDataset
+from ._checks import amounts, at_least, is_count, one_of
+from ._dataset import LatentDataset, Law, World
 from ._slot_mixing import MIXINGS, SlotMixing
-from ._sparse_mixing import LATENTS
+from ._sparse_mixing import LATENTS, keeps_apart
 
 PROFILES = ("chain", "cyclic", "nested")
 LAWS = (*LATENTS, "reweighted")
-_SMALLEST = 0.1  # of the singular values of the Jacobian, and of the secants between samples
 _FLATTENINGS = 40
 _PROBES = 2000
 _LEAST_WEIGHT = 0.05
@@ -84,33 +85,19 @@ def slots(
     Matthes, Han and Shen (2026), Mechanistic independence, arXiv:2509.22196 (overlapping supports; the
     layouts here are ours).
     """
-    for name, choice, choices in (
-        ("profile", profile, PROFILES),
-        ("mixing", mixing, MIXINGS),
-        ("latents", latents, LAWS),
-    ):
-        if choice not in choices:
-            raise ValueError(f"`{name}` must be one of {choices}, got {choice!r}. Choose one of these.")
-    _check_numbers(n_samples, n_slots, n_rows, overlap, noise, nonlinearity)
+    one_of(profile=(profile, PROFILES), mixing=(mixing, MIXINGS), latents=(latents, LAWS))
+    at_least(n_samples=(n_samples, 2), n_slots=(n_slots, 1), n_rows=(n_rows, 1))
+    amounts(noise=noise, nonlinearity=nonlinearity)
+    amounts(0.9, overlap=overlap)
     rows = _given(supports) if supports is not None else _laid_out(n_slots, n_rows, overlap, profile)
     counts = _sizes(sizes, rows.shape[1])
     _check_supports(rows, counts)
     rng = np.random.default_rng(random_state)
     mixer, sampler, noiser = rng.spawn(3)  # so that the mixing does not depend on the latents
     g = _injective(rows, counts, mixing, nonlinearity, mixer)
-    z = _sample(latents, (n_samples, sum(counts)), sampler)
-    clean = g(z)
-    x = clean + noise * clean.std(0) * noiser.normal(size=clean.shape)
-    return LatentDataset(
-        x,
-        z,
-        g.structure,
-        mixing=g,
-        noise=noise,
-        latents=latents,
-        description=_describe(g, latents, noise),
-        partition=g.partition,
-    )
+    law = _law(latents, sum(counts), sampler)
+    world = World(law, latents, g, noise, _describe(g, latents, noise))
+    return world.observed(law((n_samples, sum(counts)), sampler), noiser)
 
 
 def _laid_out(n_slots: int, n_rows: int, overlap: float, profile: str) -> np.ndarray:
@@ -143,7 +130,7 @@ def _injective(
     g = SlotMixing.draw(rows, sizes, mixing=mixing, nonlinearity=nonlinearity, rng=rng)
     probe = 1.2 * rng.normal(size=(_PROBES, sum(sizes)))  # somewhat wider than the latents
     for _ in range(_FLATTENINGS):
-        if _keeps_apart(g, probe):
+        if keeps_apart(g, g.jacobian(probe), probe):
             return g
         g = g.flattened(0.8)
     raise ValueError(
@@ -152,18 +139,15 @@ def _injective(
     )
 
 
-def _keeps_apart(g: SlotMixing, z: np.ndarray) -> bool:
-    upright = np.linalg.svd(g.jacobian(z), compute_uv=False)[:, -1].min() > _SMALLEST
-    steps, moves = np.diff(z, axis=0), np.diff(g(z), axis=0)
-    apart = np.linalg.norm(moves, axis=1) > _SMALLEST * np.linalg.norm(steps, axis=1)
-    return bool(upright and apart.all())
-
-
-def _sample(latents: str, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+def _law(latents: str, n_latents: int, rng: np.random.Generator) -> Law:
+    """Return how to draw latents; where they are thinned out is the same for all samples of a world."""
     if latents != "reweighted":
-        return LATENTS[latents](shape, rng)
-    towards = rng.normal(size=shape[1])
-    towards /= np.linalg.norm(towards)
+        return LATENTS[latents]
+    towards = rng.normal(size=n_latents)
+    return partial(_reweighted, towards / np.linalg.norm(towards))
+
+
+def _reweighted(towards: np.ndarray, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
     proposals = rng.normal(size=(8 * shape[0] + 64, shape[1]))
     weight = _LEAST_WEIGHT + (1 - _LEAST_WEIGHT) / (1 + np.exp(-6 * proposals @ towards))
     kept = proposals[rng.random(len(proposals)) < weight][: shape[0]]
@@ -180,31 +164,11 @@ def _describe(g: SlotMixing, latents: str, noise: float) -> str:
 
 def _sizes(sizes: int | Sequence[int], n_slots: int) -> list[int]:
     each: list[Any] = [sizes] * n_slots if isinstance(sizes, Integral) else list(sizes)  # type: ignore[arg-type]
-    if len(each) != n_slots or not all(_is_count(size) for size in each):
+    if len(each) != n_slots or not all(is_count(size) for size in each):
         raise ValueError(
             f"`sizes` must be an integer of at least 1, or one for each of {n_slots} slots, got {sizes!r}."
         )
     return [int(size) for size in each]
-
-
-def _is_count(value: Any, least: int = 1) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
-
-
-def _check_numbers(
-    n_samples: Any, n_slots: Any, n_rows: Any, overlap: Any, noise: Any, nonlinearity: Any
-) -> None:
-    for name, value, least in (("n_samples", n_samples, 2), ("n_slots", n_slots, 1), ("n_rows", n_rows, 1)):
-        if not _is_count(value, least):
-            raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
-    for name, amount, most in (
-        ("overlap", overlap, 0.9),
-        ("noise", noise, np.inf),
-        ("nonlinearity", nonlinearity, np.inf),
-    ):
-        if not isinstance(amount, Real) or not 0 <= float(amount) <= most or np.isinf(float(amount)):
-            words = "at least 0" if most == np.inf else f"from 0 to {most}"
-            raise ValueError(f"`{name}` must be a finite number of {words}, got {amount!r}.")
 
 
 def _check_supports(rows: np.ndarray, sizes: list[int]) -> None:

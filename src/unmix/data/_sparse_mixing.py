@@ -6,7 +6,8 @@ import numpy as np
 
 from unmix.structure import Structure, dense, diverse
 
-from ._dataset import LatentDataset
+from ._checks import amounts, at_least, one_of
+from ._dataset import LatentDataset, Law, World
 from ._mixing import SparseMixing
 
 PROFILES = ("tall", "square", "dense")
@@ -36,7 +37,7 @@ def _dependent(shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
     return np.sqrt(_CORRELATION) * common + np.sqrt(1 - _CORRELATION) * rng.normal(size=shape)
 
 
-LATENTS: dict[str, Callable[[tuple[int, int], np.random.Generator], np.ndarray]] = {
+LATENTS: dict[str, Law] = {
     "normal": _normal,
     "uniform": _uniform,
     "laplace": _laplace,
@@ -101,7 +102,8 @@ def sparse_mixing(
     Zheng et al. (2026), Diverse dictionary learning, Section 4.1, arXiv:2604.17568. Their settings are the
     square profile (diverse) and a dense structure ("Base").
     """
-    _check(n_samples, n_latents, n_observed, structure, profile, noise, latents, mixing, nonlinearity)
+    one_of(profile=(profile, PROFILES), latents=(latents, LATENTS), mixing=(mixing, MIXINGS))
+    check_sizes(n_samples, n_latents, n_observed, structure, noise, nonlinearity)
     rng = np.random.default_rng(random_state)
     z, g = latents_and_mixing(
         rng,
@@ -111,11 +113,7 @@ def sparse_mixing(
         mixing,
         nonlinearity,
     )
-    clean = g(z)
-    x = clean + noise * clean.std(0) * rng.normal(size=clean.shape)
-    return LatentDataset(
-        x, z, g.structure, mixing=g, noise=noise, latents=latents, description=_describe(g, latents, noise)
-    )
+    return World(LATENTS[latents], latents, g, noise, _describe(g, latents, noise)).observed(z, rng)
 
 
 def _structures(
@@ -134,7 +132,7 @@ def latents_and_mixing(
     rng: np.random.Generator,
     n_samples: int,
     structures: Callable[[np.random.Generator], Structure],
-    latents: Callable[[tuple[int, int], np.random.Generator], np.ndarray],
+    latents: Law,
     mixing: str,
     nonlinearity: float,
 ) -> tuple[np.ndarray, SparseMixing]:
@@ -163,11 +161,16 @@ def _too_bent(g: SparseMixing, z: np.ndarray) -> np.ndarray:
     J = g.jacobian(z)
     strength, support = np.abs(J).mean(0), g.structure.support
     visible = (strength >= _WEAKEST * strength.max(1, keepdims=True)) == support
-    upright = np.linalg.svd(J, compute_uv=False)[:, -1].min() > _SMALLEST
     one_sided = J.shape[1] > J.shape[2] or abs(np.sign(np.linalg.det(J)).sum()) == len(J)
+    return ~visible.all(1) | (not (one_sided and keeps_apart(g, J, z)))
+
+
+def keeps_apart(g: Callable[[np.ndarray], np.ndarray], J: np.ndarray, z: np.ndarray) -> bool:
+    """Return whether a mixing is injective with a margin at sample points, where its Jacobian is J."""
+    upright = np.linalg.svd(J, compute_uv=False)[:, -1].min() > _SMALLEST
     steps, moves = np.diff(z, axis=0), np.diff(g(z), axis=0)
     apart = np.linalg.norm(moves, axis=1) > _SMALLEST * np.linalg.norm(steps, axis=1)
-    return ~visible.all(1) | (not (upright and one_sided and apart.all()))
+    return bool(upright and apart.all())
 
 
 def _describe(g: SparseMixing, latents: str, noise: float) -> str:
@@ -175,27 +178,6 @@ def _describe(g: SparseMixing, latents: str, noise: float) -> str:
     return f"{z} {latents} latents, mixed into {x} observed variables along {g.structure.n_edges} edges" + (
         f", with noise of {noise:g} standard deviations." if noise else "."
     )
-
-
-def _check(
-    n_samples: int,
-    n_latents: int,
-    n_observed: int | None,
-    structure: Structure | None,
-    profile: str,
-    noise: float,
-    latents: str,
-    mixing: str,
-    nonlinearity: float,
-) -> None:
-    for name, choice, choices in (
-        ("profile", profile, PROFILES),
-        ("latents", latents, tuple(LATENTS)),
-        ("mixing", mixing, MIXINGS),
-    ):
-        if choice not in choices:
-            raise ValueError(f"`{name}` must be one of {choices}, got {choice!r}. Choose one of these.")
-    check_sizes(n_samples, n_latents, n_observed, structure, noise, nonlinearity)
 
 
 def check_sizes(
@@ -207,12 +189,8 @@ def check_sizes(
     nonlinearity: float,
 ) -> None:
     """Check what all mixings along a structure ask for."""
-    for name, value, least in (("n_samples", n_samples, 2), ("n_latents", n_latents, 1)):
-        if not isinstance(value, int | np.integer) or value < least:
-            raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
-    for name, amount in (("noise", noise), ("nonlinearity", nonlinearity)):
-        if not np.isfinite(amount) or amount < 0:
-            raise ValueError(f"`{name}` must be a finite number of at least 0, got {amount!r}.")
+    at_least(n_samples=(n_samples, 2), n_latents=(n_latents, 1))
+    amounts(noise=noise, nonlinearity=nonlinearity)
     if structure is not None and not isinstance(structure, Structure):
         raise TypeError(
             f"`structure` must be a Structure, got {type(structure).__name__}. Wrap the mask in one."

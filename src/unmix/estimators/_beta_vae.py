@@ -2,8 +2,6 @@
 
 from typing import Any, final
 
-from torch import Tensor
-
 from unmix.nn import residual_mlp
 from unmix.objectives import Objective
 from unmix.training import Noise, Pace, Trained, train_restarts
@@ -44,6 +42,8 @@ class BetaVAE(LatentEstimator):
     Higgins et al. (2017), beta-VAE, ICLR.
     """
 
+    takes = ("tables", "images", "rows")
+
     def __init__(
         self,
         n_components: int = 2,
@@ -73,10 +73,10 @@ class BetaVAE(LatentEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _networks(self, n_features: int) -> Objective:
+    def _networks(self, shape: Any) -> Objective:
         n = self.n_components
-        return Objective(self.encoder(n_features, 2 * n), self.decoder(n, n_features), n, variational=True)
+        return Objective(self.encoder(shape, 2 * n), self.decoder(n, shape), n, variational=True)
 
-    def _train(self, x: Tensor, pace: Pace) -> Trained:
+    def _train(self, x: Any, pace: Pace) -> Trained:
         members = build(self._networks, self.n_restarts, x, pace.seed)
-        return train_restarts(members, {"kl": self.beta}, (x,), pace, beside=Noise(self.n_components))
+        return train_restarts(members, {"kl": self.beta}, x, pace, beside=Noise(self.n_components))

@@ -1,4 +1,4 @@
-"""What an estimator asks of its settings and its data, before any work is done."""
+"""What an estimator asks of its settings, before any work is done."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -27,28 +27,3 @@ def check_settings(estimator: Any) -> None:
     weight = settings.get("weight", 0.0)
     if weight is not None and not callable(weight) and not (_is_number(weight) and weight >= 0):
         raise ValueError(f"`weight` must be a number of at least 0, or a schedule, got {weight!r}.")
-
-
-def check_data(values: np.ndarray, n_components: int) -> None:
-    """Check that the data can carry so many latents."""
-    n_samples, n_features = values.shape
-    if n_components > n_features:
-        raise ValueError(
-            f"`n_components` must be at most n_features={n_features}, got {n_components}. Ask for fewer."
-        )
-    if n_samples <= n_components:
-        raise ValueError(
-            f"`X` must have more samples than n_components={n_components}, got n_samples={n_samples}. "
-            "Collect more samples, or ask for fewer latents."
-        )
-    spread = values.std(0, dtype=np.float64)
-    constant = np.flatnonzero(spread <= 1e-12 * np.abs(values).max(0))
-    if len(constant):
-        raise ValueError(f"`X` must not have constant columns, got {constant.tolist()}. Drop them.")
-    scaled = (values - values.mean(0)) / spread
-    rank = int(np.linalg.matrix_rank(scaled.T @ scaled / n_samples, tol=1e-9, hermitian=True))
-    if rank < n_components:
-        raise ValueError(
-            f"`n_components` must be at most the rank of X, which is {rank}, got {n_components}. "
-            "Ask for fewer latents, or drop columns that repeat others."
-        )

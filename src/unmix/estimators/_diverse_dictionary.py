@@ -125,7 +125,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         if square:
             weights["correlation"] = WEIGHT_CORRELATION
         improve = rebase if informed and not square else None
-        return train_restarts(members, weights, (x,), pace, beside=Noise(self.n_components), improve=improve)
+        return train_restarts(members, weights, x, pace, beside=Noise(self.n_components), improve=improve)
 
 
 def _is_square(x: Tensor, n_components: int) -> bool:

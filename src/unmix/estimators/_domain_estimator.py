@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from unmix.training import Pace, Trained
 
 from ._domain_labels import Domains
 from ._latent_estimator import Factory, LatentEstimator
-from ._latent_estimator import _plain as plain
+from ._tables import plain, standardised, validated
 
 OBJECTIVES = ("likelihood", "bound")
 
@@ -77,7 +78,7 @@ class DomainEstimator(LatentEstimator):
         self.domain_text_, self.domain_cuts_ = known
         self.domain_shares_ = np.bincount(u) / len(u)
         self._fit(X, partial(self._train, u=torch.as_tensor(u)))
-        codes = self._codes(self._validated(X), u)
+        codes = self._codes(validated(self, X), u)
         parts = [codes[u == domain] for domain in range(self.n_domains_)]
         self.domain_means_ = np.array([part.mean(0) for part in parts])
         self.domain_scales_ = np.array([part.std(0) for part in parts])
@@ -95,7 +96,7 @@ class DomainEstimator(LatentEstimator):
             likeliest.
         """
         check_is_fitted(self)
-        values = self._validated(X)
+        values = validated(self, X)
         u = np.full(len(values), -1)
         if domains is not None:
             u = Domains(self.domain_text_, self.domain_cuts_).number(domains)
@@ -139,7 +140,7 @@ class DomainEstimator(LatentEstimator):
 
     def _codes(self, values: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return codes, with the domains where they are known and the encoder sees them."""
-        x, encoder, n = self._standardised(values), self.encoder_, self.n_components
+        x, encoder, n = standardised(self, values), self.encoder_, self.n_components
         z = in_chunks(self._objective_.encode, x).numpy()
         known = torch.as_tensor(np.flatnonzero(u >= 0))
         if isinstance(encoder, DomainEncoder) and len(known):
@@ -172,10 +173,10 @@ class DomainEstimator(LatentEstimator):
         decoder = self.decoder(n, n_features)
         return DomainObjective(encoder, decoder, n, prior, variational=bound, penalty=self.penalty)
 
-    def _remember(self, trained: Trained, x: Tensor) -> None:
+    def _remember(self, trained: Trained, x: Tensor, part: ModuleType) -> None:
         """Look at samples of all domains, in whatever order they come."""
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
-        super()._remember(trained, x[order])
+        super()._remember(trained, x[order.to(x.device)], part)
         self.n_iter_ = self._passes(len(x))
 
     def _passes(self, n_samples: int) -> int:

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
 from unmix._findings import Findings, read_findings
-from unmix.rows import DaskRows, Rows, array_rows, block_rows, dask_rows, file_rows, is_dask
+from unmix.rows import DaskRows, Rows, array_rows, dask_rows, file_rows, is_dask
 from unmix.solvers.ica import (
     CONTRASTS,
     Goal,
@@ -24,6 +24,7 @@ from unmix.solvers.ica import (
     Spread,
     White,
     Whitening,
+    block_rows,
     fixed_point,
     labeller,
     polar,
@@ -34,6 +35,9 @@ from unmix.solvers.ica import (
     whitening_of,
 )
 from unmix.training import device
+
+from ._streams import check_columns, remember_columns
+from ._tables import checked_codes, plain, validated
 
 _SOLVERS = {"parallel": fixed_point, "newton": quasi_newton}
 _CHOICES = {
@@ -221,22 +225,18 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             rows = self._rows(X, None)
             assert isinstance(rows, Rows)
             return np.concatenate([self._project(block) for block in rows.blocks()])
-        return self._project(validate_data(self, _plain(X), dtype=[np.float64, np.float32], reset=False))
+        return self._project(validated(self, X))
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Return the observations that components stand for, shape (n_samples, n_features)."""
         check_is_fitted(self)
-        codes = check_array(_plain(X), dtype=[np.float64, np.float32], input_name="X")
-        if codes.shape[1] != len(self.components_):
-            raise ValueError(
-                f"`X` must have shape (n_samples, n_components={len(self.components_)}), got {codes.shape}."
-            )
+        codes = checked_codes(X, len(self.components_))
         return (codes @ self.mixing_.T + self.mean_).astype(codes.dtype, copy=False)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of the variance of X about the fitted mean that the components keep."""
         check_is_fitted(self)
-        values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], reset=False)
+        values = validated(self, X)
         left = values - self.inverse_transform(self.transform(values))
         return float(1 - np.square(left).sum() / np.square(values - self.mean_).sum())
 
@@ -262,7 +262,6 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         def block(n_features: int) -> int:
             return block_rows(n_features, place or torch.device("cpu"), self.chunk_size)
 
-        reset = place is not None
         if is_dask(X):
             rows: Rows | DaskRows = dask_rows(X)
         elif isinstance(X, str | os.PathLike):
@@ -272,24 +271,11 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         else:
             # whether all is finite shows in the first pass, at no cost
             checks: dict[str, Any] = {"ensure_min_samples": 2, "ensure_all_finite": False}
-            values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], **checks)
+            values = validate_data(self, plain(X), dtype=[np.float64, np.float32], **checks)
             held = torch.from_numpy(np.require(values, requirements=["C", "W"])).to(place or "cpu")
             return array_rows(held, block(values.shape[1]))
-        self._check_features(rows, reset)
+        (remember_columns if place is not None else check_columns)(self, rows)
         return rows
-
-    def _check_features(self, rows: Rows | DaskRows, reset: bool) -> None:
-        """Take or compare the number and the names of columns, as scikit-learn does for arrays."""
-        if reset:
-            self.n_features_in_ = rows.n_features
-            self.__dict__.pop("feature_names_in_", None)
-            if rows.names is not None:
-                self.feature_names_in_ = np.array(rows.names, dtype=object)
-        if rows.n_features != self.n_features_in_:
-            raise ValueError(f"`X` must have {self.n_features_in_} features, got {rows.n_features}.")
-        names = getattr(self, "feature_names_in_", None)
-        if rows.names is not None and names is not None and list(names) != list(rows.names):
-            raise ValueError(f"`X` must have the feature names {list(names)}, got {list(rows.names)}.")
 
     def _search(self, white: White, n: int) -> Found:
         """Solve each start on a sample, where that saves time, and the best of them on all rows."""
@@ -406,7 +392,3 @@ def _warn_of_scale(spread: Spread, rank: int) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-def _plain(X: Any) -> Any:
-    return X.detach().cpu().numpy() if isinstance(X, Tensor) else X

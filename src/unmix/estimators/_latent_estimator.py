@@ -3,31 +3,33 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from unmix._findings import Findings, read_findings
-from unmix.nn import jacobian
-from unmix.objectives import Objective, in_chunks
-from unmix.structure import Structure
-from unmix.training import Pace, Trained, device
+from unmix.objectives import Objective
+from unmix.training import Pace, Streamed, Trained
 
-from ._checks import check_data, check_settings
+from . import _images, _streams, _tables
+from ._checks import check_settings
 from ._settings import seed_of_run
 
-Factory = Callable[[int, int], nn.Module]
+Factory = Callable[[Any, Any], nn.Module]
 Member = TypeVar("Member", bound=nn.Module)
-_STRUCTURE_SAMPLES = 2000
 
 
 class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """An encoder and a decoder behind scikit-learn's API; subclasses say how the pair is trained."""
+    """An encoder and a decoder behind scikit-learn's API; subclasses say how the pair is trained.
+
+    What depends on the kind of data is in a part of its own: tables, images, and rows larger than memory.
+    """
 
     # what `__init__` of every subclass stores
     n_components: int
@@ -40,19 +42,17 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     random_state: Any
 
     needs_domains: ClassVar[bool] = False  # to fit: the domain of each sample
-    _fitted_arrays: tuple[str, ...] = (
-        "mean_",
-        "scale_",
-        "latent_scale_",
-    )  # what a file keeps, besides networks
+    takes: ClassVar[tuple[str, ...]] = ("tables",)  # kinds of data; besides "images" and "rows"
+    overcomplete: ClassVar[bool] = False  # whether there may be more latents than variables
+    _fitted_arrays: ClassVar[tuple[str, ...]] = ("latent_scale_",)  # what a file keeps, besides networks
 
     @abstractmethod
-    def _networks(self, n_features: int) -> Objective:
-        """Build the networks, untrained."""
+    def _networks(self, shape: Any) -> Objective:
+        """Build the networks, untrained, for samples of a shape; an integer counts as one."""
 
     @abstractmethod
-    def _train(self, x: Tensor, pace: Pace) -> Trained:
-        """Train on standardised data and return the best restart."""
+    def _train(self, x: Any, pace: Pace) -> Trained:
+        """Train on data as networks take them, and return the best restart."""
 
     def fit(self, X: Any, y: Any = None) -> "LatentEstimator":
         """Fit the model.
@@ -60,7 +60,9 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            An array, data frame or tensor; columns are standardised inside.
+            An array, data frame or tensor; columns are standardised inside. Estimators that take images and
+            rows also fit uint8 or float arrays of shape (n_samples, height, width, channels), and paths of
+            NPY, Parquet or safetensors files, or folders of them, larger than memory.
         y : ignored
 
         Returns
@@ -69,35 +71,24 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         return self._fit(X, self._train)
 
-    def _fit(self, X: Any, train: Callable[[Tensor, Pace], Trained]) -> "LatentEstimator":
-        """Standardise the data, train on them and remember what was found."""
+    def _fit(self, X: Any, train: Callable[[Any, Pace], Trained]) -> "LatentEstimator":
+        """Read the data, train on them and remember what was found."""
         check_settings(self)
-        values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
-        values = np.ascontiguousarray(values)  # so that the layout in memory does not change a bit
-        check_data(values, self._least_rank)
-        self.mean_, self.scale_ = values.mean(0, dtype=np.float64), values.std(0, dtype=np.float64)
-        x = torch.as_tensor((values - self.mean_) / self.scale_, dtype=torch.float32)
-        trained = train(x.to(device(self.device)), self._pace())
-        self._remember(trained, x)
+        part = self._part(X)
+        x = part.read(self, X)
+        trained = train(x, self._pace())
+        self._remember(trained, x, part)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the latents of each sample, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        values = self._validated(X)
-        z = in_chunks(self._objective_.encode, self._standardised(values))
-        return z.numpy().astype(values.dtype, copy=False)
+        return self._part(X).encoded(self, X, self._objective_.encode)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Return the observations that latents stand for, shape (n_samples, n_features)."""
+        """Return the observations that latents stand for, shaped like those the model was fitted on."""
         check_is_fitted(self)
-        codes = check_array(_plain(X), dtype=[np.float64, np.float32], input_name="X")
-        if codes.shape[1] != self.n_components:
-            raise ValueError(
-                f"`X` must have shape (n_samples, n_components={self.n_components}), got {codes.shape}."
-            )
-        decoded = in_chunks(self.decoder_, torch.as_tensor(codes, dtype=torch.float64)).numpy()
-        return (decoded * self.scale_ + self.mean_).astype(codes.dtype, copy=False)
+        return self._fitted_part.decoded(self, X, self.decoder_)
 
     def jacobian(self, X: Any) -> np.ndarray:
         """Return the decoder's Jacobian dx_i / dz_j at the latents of each sample, in the units of X.
@@ -105,16 +96,12 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Shape (n_samples, n_features, n_components).
         """
         check_is_fitted(self)
-        x = self._standardised(self._validated(X))
-        J = in_chunks(lambda part: jacobian(self.decoder_, self._objective_.encode(part)), x, 1024)
-        return J.numpy() * self.scale_[:, None]
+        return self._part(X).slopes(self, X, self._objective_.encode)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of the variance of X that the model reconstructs."""
         check_is_fitted(self)
-        values = self._validated(X)
-        left = (values - self.inverse_transform(self.transform(values))) / self.scale_
-        return float(1 - np.square(left).mean() / np.square((values - self.mean_) / self.scale_).mean())
+        return self._part(X).explained(self, X)
 
     def findings(self) -> Findings:
         """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
@@ -135,11 +122,33 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     @property
     def _least_rank(self) -> int:
         """The rank that data must have."""
-        return self.n_components
+        return 1 if self.overcomplete else self.n_components
 
     @property
     def _objective_(self) -> Objective:
         return Objective(self.encoder_, self.decoder_, self.n_components)
+
+    @property
+    def _shape(self) -> Any:
+        """The shape of a sample that the model was fitted on; an integer for rows of a table."""
+        image = getattr(self, "image_shape_", None)
+        return self.n_features_in_ if image is None else tuple(image.tolist())
+
+    @property
+    def _fitted_part(self) -> ModuleType:
+        return _images if hasattr(self, "image_shape_") else _tables
+
+    @property
+    def _kept(self) -> tuple[str, ...]:
+        """Names of the fitted arrays that a file keeps."""
+        shape = ("image_shape_", "bytes_") if hasattr(self, "image_shape_") else ("mean_", "scale_")
+        return (*shape, *self._fitted_arrays)
+
+    def _part(self, X: Any) -> ModuleType:
+        """Return the part for this kind of data, where this estimator takes it."""
+        if "images" in self.takes and _images.is_images(X):
+            return _images
+        return _streams if "rows" in self.takes and _streams.is_rows(X) else _tables
 
     def _pace(self) -> Pace:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -148,30 +157,27 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         progress = None if self.verbose else False
         return Pace(self.max_iter, self.batch_size, self.lr, seed, folder, progress)
 
-    def _remember(self, trained: Trained, x: Tensor) -> None:
-        """Keep the networks in double precision, so that results don't depend on how samples are grouped."""
-        self.encoder_ = trained.objective.encoder.cpu().double().eval()
-        self.decoder_ = trained.objective.decoder.cpu().double().eval()
+    def _remember(self, trained: Trained, x: Any, part: ModuleType) -> None:
+        """Keep the networks on the CPU, and what the data say about their codes."""
+        self.encoder_ = trained.objective.encoder.cpu().to(part.PRECISION).eval()
+        self.decoder_ = trained.objective.decoder.cpu().to(part.PRECISION).eval()
         self.history_, self.restarts_ = trained.history, trained.scores
         self.n_iter_ = self.max_iter
-        codes = in_chunks(self._objective_.encode, x.double())
-        self.latent_scale_ = codes.std(0, correction=0).numpy()
-        J = in_chunks(lambda z: jacobian(self.decoder_, z), codes[:_STRUCTURE_SAMPLES], 512).numpy()
-        self.structure_ = Structure.from_jacobian(J, latent_scale=self.latent_scale_)
-
-    def _validated(self, X: Any) -> np.ndarray:
-        return validate_data(self, _plain(X), dtype=[np.float64, np.float32], reset=False)
-
-    def _standardised(self, values: np.ndarray) -> Tensor:
-        return torch.as_tensor((values - self.mean_) / self.scale_, dtype=torch.float64)
+        part.describe(self, x, self._objective_.encode)
 
 
-def build(make: Callable[[int], Member], n_members: int, x: Tensor, seed: int) -> list[Member]:
+def build(make: Callable[[Any], Member], n_members: int, x: Any, seed: int) -> list[Member]:
     """Build networks for data from a seed, leaving torch's global random state as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return [make(x.shape[1]).to(x.device) for _ in range(n_members)]
+        return [make(_shape_of(x)).to(_place_of(x)) for _ in range(n_members)]
 
 
-def _plain(X: Any) -> Any:
-    return X.detach().cpu().numpy() if isinstance(X, Tensor) else X
+def _shape_of(x: Tensor | Streamed) -> Any:
+    if isinstance(x, Streamed):
+        return x.rows.n_features
+    return x.shape[1] if x.ndim == 2 else tuple(x.shape[1:])
+
+
+def _place_of(x: Tensor | Streamed) -> torch.device:
+    return x.head(1)[0].device if isinstance(x, Streamed) else x.device

@@ -3,6 +3,7 @@
 import math
 import warnings
 from functools import partial
+from types import ModuleType
 from typing import Any, cast, final
 
 import numpy as np
@@ -33,6 +34,7 @@ from unmix.solvers.sparse_rows import (
 from unmix.training import Pace, Trained, Width, shrinking, train_restarts
 
 from ._latent_estimator import Factory, LatentEstimator, build
+from ._tables import standardised, validated
 
 WIDTHS = (0.5, 0.05)  # of the spikes, in standard deviations of a code: where training starts and ends
 # widths of a search for sparse rows, and how many variables rest in the searches after it; without widths the
@@ -181,7 +183,7 @@ class PDGMM(LatentEstimator):
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood of X, standardised, in nats; what PCA leaves out counts as noise."""
         check_is_fitted(self)
-        x = self._standardised(self._validated(X))
+        x = standardised(self, validated(self, X))
         prior = SpikesAndSlabs(int(self.active_.sum())).double().requires_grad_(False)
         vector_to_parameters(torch.from_numpy(self.prior_), prior.parameters())
         inner = cast(nn.Sequential, self.encoder_)[1]
@@ -231,7 +233,7 @@ class PDGMM(LatentEstimator):
             _start(member, white[:_CONDITIONED], widths, resting, generator)
         n_steps = pace.steps(len(x))
         width = Width(shrinking(*WIDTHS, n_steps))
-        trained = train_restarts(members, {"likelihood": self.weight}, (white.float(),), pace, beside=width)
+        trained = train_restarts(members, {"likelihood": self.weight}, white.float(), pace, beside=width)
         square = cast(MixtureObjective, trained.objective.double())
         self.prior_ = parameters_to_vector(square.prior.parameters()).detach().cpu().numpy()
         self.left_out_ = np.array(left_out)
@@ -263,8 +265,9 @@ class PDGMM(LatentEstimator):
             nn.Sequential(first, encoder, last), nn.Sequential(ahead, decoder, back), self.n_components
         )
 
-    def _remember(self, trained: Trained, x: Tensor) -> None:
-        super()._remember(trained, x)
+    def _remember(self, trained: Trained, x: Tensor, part: ModuleType) -> None:
+        super()._remember(trained, x, part)
+        x = x.cpu()
         self.n_distinct_ = np.array(len(torch.unique(x, dim=0)))
         codes = in_chunks(self._objective_.encode, x.double())
         spikes = fit_spikes(codes)

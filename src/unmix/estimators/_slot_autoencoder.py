@@ -177,7 +177,7 @@ class SlotAutoencoder(LatentEstimator):
         return train_restarts(
             members,
             {"penalty": self.weight, "scale": WEIGHT_SCALE},
-            (x,),
+            x,
             replace(pace, max_iter=n_left, checkpoint=pace.folder("slots")),
             beside=Noise(self.n_components),
             improve=None if self.additive else improve,
@@ -191,7 +191,7 @@ class SlotAutoencoder(LatentEstimator):
             n = self.n_components
             start_linear(member, principal(x, n), torch.eye(n).to(x))
         return train_restarts(
-            [member], {"scale": WEIGHT_SCALE}, (x,), pace, beside=Noise(self.n_components)
+            [member], {"scale": WEIGHT_SCALE}, x, pace, beside=Noise(self.n_components)
         ).objective
 
     def _slot_numbers(

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
@@ -17,8 +17,7 @@ from unmix._findings import Findings, read_findings
 from unmix.solvers.sparse_rows import SparseRows, Spikes, fit_spikes, flags, lagrangian_rows, sparsest_rows
 from unmix.training import device
 
-from ._checks import check_data
-from ._latent_estimator import _plain
+from ._tables import check_table, checked_codes, plain, validated
 
 SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
 SOLVERS = ("descent", "ransac", "subspaces", "lagrangian")
@@ -128,16 +127,16 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self
         """
         self._check_settings()
-        values = validate_data(self, _plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
+        values = validate_data(self, plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
         values = np.ascontiguousarray(values, dtype=np.float64)
         n = values.shape[1] if self.n_components is None else self.n_components
-        check_data(values, int(n))
+        check_table(values, int(n))
         self.mean_ = values.mean(0)
         whitening, dewhitening = _white_maps(values, n)
         white = torch.as_tensor((values - self.mean_) @ whitening)
         found = self._solve(white)
         self._remember(found, whitening, dewhitening)
-        self._describe(found, white @ found.rows.T + found.offsets)
+        self._describe(found, white @ found.rows.T + found.offsets, len(np.unique(values, axis=0)))
         if self.flags_:
             warnings.warn(" ".join(self.flags_), ConvergenceWarning, stacklevel=2)
         return self
@@ -145,17 +144,13 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def transform(self, X: Any) -> np.ndarray:
         """Return the sparse variables of each sample, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        values = self._validated(X)
+        values = validated(self, X)
         return (values @ self.components_.T + self.intercept_).astype(values.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Return the samples that sparse variables stand for, shape (n_samples, n_features)."""
         check_is_fitted(self)
-        codes = check_array(_plain(X), dtype=[np.float64, np.float32], input_name="X")
-        if codes.shape[1] != len(self.components_):
-            raise ValueError(
-                f"`X` must have shape (n_samples, n_components={len(self.components_)}), got {codes.shape}."
-            )
+        codes = checked_codes(X, len(self.components_))
         return (codes @ self.mixing_.T + self.centre_).astype(codes.dtype, copy=False)
 
     def activity(self, X: Any) -> np.ndarray:
@@ -211,17 +206,15 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.smallest_singular_value_ = found.smallest_singular_value
         self.n_iter_ = found.n_rounds
 
-    def _describe(self, found: SparseRows, z: Tensor) -> None:
+    def _describe(self, found: SparseRows, z: Tensor, n_distinct: int) -> None:
         spikes = fit_spikes(z)
         self.spike_mass_, self.spike_width_ = spikes.mass.numpy(), spikes.width.numpy()
         self.slab_mean_, self.slab_spread_ = spikes.mean.numpy(), spikes.spread.numpy()
         self.contrast_ = spikes.contrast.numpy()
         self.found_ = found.searched.numpy() & (self.contrast_ > SPIKE)
         self.n_found_ = int(self.found_.sum())
-        self.flags_ = flags(self.found_, spikes.active(z).numpy(), z.numpy(), self.smallest_singular_value_)
-
-    def _validated(self, X: Any) -> np.ndarray:
-        return validate_data(self, _plain(X), dtype=[np.float64, np.float32], reset=False)
+        active = spikes.active(z).numpy()
+        self.flags_ = flags(self.found_, active, n_distinct, self.smallest_singular_value_)
 
     def _check_settings(self) -> None:
         for name in ("n_components", "n_starts", "max_samples", "max_iter"):

@@ -34,7 +34,9 @@ from ._slot_autoencoder import SlotAutoencoder
 from ._sparse_basis import SparseBasis
 from ._vade import VaDE
 
-FORMAT = "unmix-estimator-1"
+FORMAT = "unmix-estimator-2"
+READABLE = ("unmix-estimator-1", FORMAT)  # the first held the whole history in its header
+MAX_ROWS = 100_000  # of a history
 CLASSES: tuple[type[LatentEstimator], ...] = (
     Autoencoder,
     BetaVAE,
@@ -46,6 +48,8 @@ CLASSES: tuple[type[LatentEstimator], ...] = (
     SlotAutoencoder,
     VaDE,
 )
+_KINDS = ("mean_", "scale_", "image_shape_", "bytes_")  # of tables, or of images
+_PLAIN_HISTORY = ("n_steps", "seconds", "stopped")
 PLAIN: tuple[type, ...] = (FastICA, SparseBasis)  # without networks: fitted attributes are all there is
 
 
@@ -69,13 +73,15 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
 
 def _training(estimator: LatentEstimator) -> dict[str, Any]:
     """Return what the training of networks left behind."""
+    structure, history = getattr(estimator, "structure_", None), estimator.history_
     return {
         "n_features_in": estimator.n_features_in_,
         "n_iter": estimator.n_iter_,
         "feature_names_in": _names(estimator),
         "restarts": [repr(score) for score in estimator.restarts_],
-        "margin": None if estimator.structure_.margin is None else repr(estimator.structure_.margin),
-        "history": estimator.history_.to_dict(),
+        "margin": None if structure is None or structure.margin is None else repr(structure.margin),
+        "history": {"terms": list(history.terms), "extras": list(history.extras)}
+        | {name: getattr(history, name) for name in _PLAIN_HISTORY},
     }
 
 
@@ -123,12 +129,14 @@ def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[
     estimator.n_features_in_, estimator.n_iter_ = int(header["n_features_in"]), int(header["n_iter"])
     if header["feature_names_in"] is not None:
         estimator.feature_names_in_ = np.array(header["feature_names_in"], dtype=object)
-    for name in estimator._fitted_arrays:
-        setattr(estimator, name, tensors[name].numpy())
+    for name in (*_KINDS, *estimator._fitted_arrays):
+        if name in tensors:
+            setattr(estimator, name, tensors[name].numpy())
     margin = None if header["margin"] is None else float(header["margin"])
-    estimator.structure_ = Structure(tensors["structure"].numpy(), margin=margin)
+    if "structure" in tensors:
+        estimator.structure_ = Structure(tensors["structure"].numpy(), margin=margin)
     estimator.restarts_ = tuple(float(score) for score in header["restarts"])
-    estimator.history_ = _history(header["history"])
+    estimator.history_ = _history(header["history"], tensors)
     _restore_networks(estimator, tensors)
     return estimator
 
@@ -136,18 +144,21 @@ def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[
 def _restore_networks(estimator: Any, tensors: dict[str, Tensor]) -> None:
     """Build the networks anew from their factories and give them their weights."""
     with torch.random.fork_rng(devices=[]):
-        built = estimator._networks(estimator.n_features_in_)
+        built = estimator._networks(estimator._shape)
     objective = Objective(built.encoder, built.decoder, estimator.n_components)
     weights = {name: t for name, t in tensors.items() if name.startswith(("encoder.", "decoder."))}
-    objective.double().requires_grad_(False).load_state_dict(weights)
+    precision = estimator._fitted_part.PRECISION
+    objective.to(precision).requires_grad_(False).load_state_dict(weights)
     estimator.encoder_, estimator.decoder_ = objective.encoder.eval(), objective.decoder.eval()
 
 
 def _tensors(estimator: LatentEstimator) -> dict[str, Tensor]:
-    arrays = {name: torch.from_numpy(getattr(estimator, name).copy()) for name in estimator._fitted_arrays}
+    arrays = {name: torch.from_numpy(getattr(estimator, name).copy()) for name in estimator._kept}
     networks = estimator._objective_.state_dict()
-    structure = {"structure": torch.from_numpy(estimator.structure_.support.copy())}
-    return {name: t.contiguous() for name, t in (arrays | networks | structure).items()}
+    found = getattr(estimator, "structure_", None)
+    structure = {} if found is None else {"structure": torch.from_numpy(found.support.copy())}
+    history = _history_tensors(estimator.history_.thinned(MAX_ROWS))
+    return {name: t.contiguous() for name, t in (arrays | networks | structure | history).items()}
 
 
 def _names(estimator: Any) -> list[str] | None:
@@ -155,9 +166,22 @@ def _names(estimator: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _history(record: dict[str, Any]) -> History:
-    known = ("terms", "n_steps", "seconds", "stopped")
-    return History(**{name: record[name] for name in known}, extras={})
+def _history_tensors(history: History) -> dict[str, Tensor]:
+    """Return the recorded steps as "history", and each series as "history.<name>"."""
+    series = history.terms | history.extras
+    return {"history": torch.tensor(history.steps, dtype=torch.int64)} | {
+        f"history.{name}": torch.tensor(values, dtype=torch.float64) for name, values in series.items()
+    }
+
+
+def _history(record: dict[str, Any], tensors: dict[str, Tensor]) -> History:
+    plain = {name: record[name] for name in _PLAIN_HISTORY}
+    if isinstance(record["terms"], dict):
+        return History(record["terms"], **plain)
+    terms, extras = (
+        {name: tensors[f"history.{name}"].tolist() for name in record[part]} for part in ("terms", "extras")
+    )
+    return History(terms, **plain, extras=extras, steps=tensors["history"].tolist())
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -180,9 +204,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             "it was written (its checksum does not agree). Save the model again."
         )
     header = json.loads(text)
-    if header.get("format") != FORMAT:
+    if header.get("format") not in READABLE:
         raise ValueError(
-            f"`path` must hold the format {FORMAT}, got {header.get('format')!r}. Load it with the "
+            f"`path` must hold a format among {READABLE}, got {header.get('format')!r}. Load it with the "
             "version of unmix that wrote it."
         )
     return header, tensors

@@ -119,7 +119,7 @@ class VaDE(LatentEstimator):
 
     def _train(self, x: Tensor, pace: Pace) -> Trained:
         members = build(self._networks, self.n_restarts, x, pace.seed)
-        trained = train_restarts(members, {"kl": self.beta}, (x,), pace, beside=Noise(self.n_components))
+        trained = train_restarts(members, {"kl": self.beta}, x, pace, beside=Noise(self.n_components))
         self._describe(trained.objective)
         return trained
 

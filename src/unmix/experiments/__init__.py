@@ -1,7 +1,7 @@
 """Every table of the papers that can be run here: the paper's numbers, ours, and the sweep that makes them.
 
 An experiment is a plain module with `CELLS` and `run(cell, seed, budget) -> dict`; `EXPERIMENTS` lists
-ours by name. `sweep` hands runs to any `concurrent.futures.Executor` and keeps a file for each in a `Store`;
+ours by name. `sweep` hands runs to any `concurrent.futures.Executor` and keeps results in a `Store`;
 `summarise` makes tables of them. `unmix reproduce` and `unmix report` do all this from the command line.
 """
 

@@ -5,12 +5,14 @@ fastest for those networks: their Jacobian is a product of layers that shares th
 """
 
 from ._activations import ACTIVATIONS, Activation
+from ._convolutions import conv_decoder, conv_encoder
 from ._directional import first_directional, second_directional
 from ._gated import GatedMLP, gated_mlp
 from ._hessian import hessian
 from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_columns
 from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segment_gap
 from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
+from ._shapes import entries
 
 __all__ = [
     "mlp",
@@ -19,6 +21,9 @@ __all__ = [
     "batch_norm_head",
     "gated_mlp",
     "GatedMLP",
+    "conv_encoder",
+    "conv_decoder",
+    "entries",
     "ACTIVATIONS",
     "Activation",
     "jacobian",

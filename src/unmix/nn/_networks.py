@@ -1,6 +1,7 @@
 """Multilayer perceptrons, plain and residual, with a choice of activation, normalisation and linear layer."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 import torch
@@ -10,6 +11,7 @@ from torch.nn.utils.parametrizations import orthogonal
 from torch.nn.utils.parametrize import register_parametrization
 
 from ._activations import ACTIVATIONS
+from ._shapes import Shape, between
 
 __all__ = ["ResidualMLP", "batch_norm_head", "mlp", "residual_mlp"]
 
@@ -60,8 +62,8 @@ _NORMS: dict[str | None, Callable[[int], list[nn.Module]]] = {
 
 
 def mlp(
-    n_in: int,
-    n_out: int,
+    n_in: Shape,
+    n_out: Shape,
     *,
     hidden: Sequence[int] = (64, 64),
     activation: str | Callable[[], nn.Module] = "leaky_relu",
@@ -72,8 +74,8 @@ def mlp(
 
     Parameters
     ----------
-    n_in, n_out : int
-        Sizes of the input and of the output.
+    n_in, n_out : int or sequence of int
+        Sizes of the input and of the output; for a shape of several axes samples are flattened and reshaped.
     hidden : sequence of int
         Widths of the hidden layers; empty for a single linear layer.
     activation : str or callable
@@ -97,6 +99,9 @@ def mlp(
       (2): Linear(in_features=8, out_features=3, bias=True)
     )
     """
+    if not (isinstance(n_in, int) and isinstance(n_out, int)):
+        plain = partial(mlp, hidden=hidden, activation=activation, norm=norm, linear=linear)
+        return between(plain, n_in, n_out)
     widths = (n_in, *hidden, n_out)
     if min(widths) < 1:
         raise ValueError(f"`n_in`, `hidden` and `n_out` must be at least 1, got {widths}. Drop empty layers.")
@@ -110,8 +115,8 @@ def mlp(
 
 
 def residual_mlp(
-    n_in: int, n_out: int, *, hidden: Sequence[int] = (64, 64), zero_init: bool = True, **options
-) -> ResidualMLP:
+    n_in: Shape, n_out: Shape, *, hidden: Sequence[int] = (64, 64), zero_init: bool = True, **options
+) -> nn.Module:
     """Linear map plus a multilayer perceptron, x -> W x + b + mlp(x).
 
     Parameters
@@ -129,6 +134,9 @@ def residual_mlp(
     >>> torch.equal(f(x), f.linear(x))
     True
     """
+    if not (isinstance(n_in, int) and isinstance(n_out, int)):
+        plain = partial(residual_mlp, hidden=hidden, zero_init=zero_init, **options)
+        return between(plain, n_in, n_out)
     skip = _choice("linear", options.get("linear", "plain"), _LINEARS)(n_in, n_out)
     residual = mlp(n_in, n_out, hidden=hidden, **options)
     if zero_init:

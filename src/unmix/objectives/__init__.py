@@ -10,7 +10,7 @@ from ._mixture import MixtureOfGaussians, VaDEObjective
 from ._moments import LabelledObjective
 from ._slot import AdditiveDecoder, SlotObjective
 from ._spikes_and_slabs import MixtureObjective, SpikesAndSlabs
-from ._vae import Objective, Penalty, in_chunks
+from ._vae import Objective, Penalty, as_floats, in_chunks
 
 __all__ = [
     "AdditiveDecoder",
@@ -23,6 +23,7 @@ __all__ = [
     "MixtureObjective",
     "MixtureOfGaussians",
     "Objective",
+    "as_floats",
     "Penalty",
     "PRIORS",
     "SlotObjective",

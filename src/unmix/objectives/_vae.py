@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
 Penalty = Callable[[Any, Any], Any]
@@ -39,10 +39,11 @@ class Objective(nn.Module):
         self.n_components, self.variational, self.penalty = n_components, variational, penalty
         self.decorrelate = decorrelate
 
-    def forward(self, x: Float[Tensor, "n x"], noise: Float[Tensor, "n z"]) -> dict[str, Tensor]:
+    def forward(self, x: Shaped[Tensor, "n *x"], noise: Float[Tensor, "n z"]) -> dict[str, Tensor]:
         """Return the terms, unweighted."""
+        x = as_floats(x)
         z, terms = self._code(x, noise)
-        terms["reconstruction"] = (x - self.decoder(z)).square().sum(1).mean()
+        terms["reconstruction"] = (x - self.decoder(z)).square().flatten(1).sum(1).mean()
         if self.penalty is not None:
             terms["penalty"] = self.penalty(self.decoder, z)
         if self.decorrelate:
@@ -58,9 +59,14 @@ class Objective(nn.Module):
         divergence = 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).sum(1).mean()
         return mean + (log_variance / 2).exp() * noise, {"kl": divergence}
 
-    def encode(self, x: Float[Tensor, "n x"]) -> Float[Tensor, "n z"]:
+    def encode(self, x: Shaped[Tensor, "n *x"]) -> Float[Tensor, "n z"]:
         """Return the codes (posterior means)."""
-        return self.encoder(x)[:, : self.n_components]
+        return self.encoder(as_floats(x))[:, : self.n_components]
+
+
+def as_floats(x: Shaped[Tensor, "*x"]) -> Float[Tensor, "*x"]:
+    """Read bytes as shares of 255; floats stay as they are."""
+    return x.float() / 255 if x.dtype == torch.uint8 else x
 
 
 def _squared_correlations(z: Float[Tensor, "n z"]) -> Float[Tensor, ""]:

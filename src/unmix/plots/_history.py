@@ -38,8 +38,10 @@ def history(history: Any, ax: Axes | None = None) -> Axes:
     if not terms or not all(len(term) for term in terms.values()):
         raise ValueError("`history` must hold at least one term with at least one step, got none. Fit first.")
     ax = axes_or_new(ax)
+    taken = getattr(history, "steps", None)
     for k, (name, term) in enumerate(terms.items()):
-        steps, values = _blocks(np.asarray(term, dtype=float))
+        values = _blocks(np.asarray(term, dtype=float))
+        steps = _blocks(np.arange(len(term)) if taken is None else np.asarray(taken, dtype=float))
         ax.plot(steps, values, label=name, color=CYCLE[k % len(CYCLE)], linewidth=1.4)
     if all(np.min(term) > 0 for term in terms.values()):
         _log_scale(ax)
@@ -58,9 +60,7 @@ def _log_scale(ax: Axes) -> None:
     ax.yaxis.set_minor_formatter("{x:g}" if high / low < 300 else NullFormatter())
 
 
-def _blocks(term: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _blocks(series: np.ndarray) -> np.ndarray:
     """Average a long series over blocks; the last, shorter block is kept."""
-    length = int(np.ceil(len(term) / MAX_POINTS))
-    starts = np.arange(0, len(term), length)
-    sizes = np.diff(np.append(starts, len(term)))
-    return starts + (sizes - 1) / 2, np.add.reduceat(term, starts) / sizes
+    starts = np.arange(0, len(series), int(np.ceil(len(series) / MAX_POINTS)))
+    return np.add.reduceat(series, starts) / np.diff(np.append(starts, len(series)))

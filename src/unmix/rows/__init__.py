@@ -1,19 +1,24 @@
 """Blocks of rows: of arrays, NPY, Parquet and safetensors files, folders of shards, and Dask collections.
 
-A table of any length is read block by block, and every pass adds up the same sums.
+A table of any length is read block by block, and every pass adds up the same sums. Free of torch.
 """
 
 from ._dask import DaskRows, dask_rows, is_dask
-from ._rows import Prepare, Rows, array_rows, block_rows, file_rows, sample_stride
+from ._files import file_rows, joined_rows
+from ._parquet import read_parquet, write_parquet
+from ._rows import Rows, array_rows
+from ._safetensors import keys_of, read_tensor
 
 __all__ = [
-    "array_rows",
-    "block_rows",
-    "dask_rows",
-    "DaskRows",
-    "file_rows",
-    "is_dask",
-    "Prepare",
     "Rows",
-    "sample_stride",
+    "array_rows",
+    "file_rows",
+    "joined_rows",
+    "DaskRows",
+    "dask_rows",
+    "is_dask",
+    "read_parquet",
+    "write_parquet",
+    "keys_of",
+    "read_tensor",
 ]

@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from ._rows import Prepare, Sums
+from ._rows import Sums
 
 
 def is_dask(X: Any) -> bool:
@@ -28,18 +26,18 @@ class DaskRows(NamedTuple):
     names: tuple[str, ...] | None = None
     resident: bool = False
 
-    def total(self, sums: Callable[..., Sums], prepare: Prepare, *arguments: Any) -> Sums:
-        """Add up `sums(rows, *arguments)` over all blocks, in a tree."""
+    def total(self, sums: Callable[..., Sums], prepare: Any, *arguments: Any) -> Sums:
+        """Add up `sums(prepare(block), *arguments)` over all blocks, in a tree."""
         import dask
 
-        shared = dask.delayed((sums, prepare, tuple(_to_numpy(a) for a in arguments)), pure=False)
+        shared = dask.delayed((sums, prepare, prepare.packed(arguments)), pure=False)
         level = [dask.delayed(_sums_of_block, pure=False)(part, shared) for part in self.parts]
         while len(level) > 1:
             level = [dask.delayed(_add, pure=False)(*level[i : i + 2]) for i in range(0, len(level), 2)]
-        return tuple(torch.from_numpy(part).to(prepare.place) for part in dask.compute(level[0])[0])
+        return prepare.unpacked(dask.compute(level[0])[0])
 
     def every(self, stride: int) -> Iterator[np.ndarray]:
-        """Yield every so many-th row, gathered here; which rows does not depend on how they are grouped."""
+        """Yield every `stride`-th row, gathered here; which rows does not depend on how they are grouped."""
         import dask
 
         lengths = dask.compute(*[dask.delayed(len, pure=False)(part) for part in self.parts])
@@ -87,11 +85,7 @@ def dask_rows(X: Any) -> DaskRows:
 
 def _sums_of_block(block: Any, shared: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
     sums, prepare, arguments = shared
-    rows = prepare(np.asarray(block))
-    on_place = [
-        torch.from_numpy(a.copy()).to(rows.device) if isinstance(a, np.ndarray) else a for a in arguments
-    ]
-    return tuple(part.cpu().numpy() for part in sums(rows, *on_place))
+    return prepare.packed(sums(prepare(np.asarray(block)), *prepare.unpacked(arguments)))
 
 
 def _add(*parts: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
@@ -104,7 +98,3 @@ def _every(block: Any, first: int, stride: int) -> np.ndarray:
 
 def _first(block: Any) -> np.ndarray:
     return np.asarray(block)[:1000]
-
-
-def _to_numpy(argument: Any) -> Any:
-    return argument.cpu().numpy() if isinstance(argument, Tensor) else argument

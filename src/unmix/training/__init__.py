@@ -1,10 +1,11 @@
-"""The one training loop, its constrained sister and their checkpoints.
+"""The one training loop, in which one or several players lower their losses, and its checkpoints.
 
-`minimise` lowers the sum of named terms, `minimise_constrained` lowers an objective under a bound; both keep
-a history, stop with a clear error when a number is no longer finite, and go on after any interruption as if
-nothing had happened.
+`minimise` lowers the sum of named terms, `minimise_constrained` lowers an objective under a bound, and `play`
+lets several players move in turn, as adversaries do; all keep a history, stop with a clear error when a
+number is no longer finite, and go on after any interruption as if nothing had happened.
 """
 
+from ._average import Average
 from ._batches import Minibatches
 from ._beside import Noise, Width, shrinking
 from ._checkpoint import read_parameters
@@ -14,14 +15,23 @@ from ._ensemble import Ensemble
 from ._history import History
 from ._minimise import minimise
 from ._pace import Pace
+from ._play import play
+from ._prefetch import Prefetched
 from ._records import side_by_side
 from ._restarts import Trained, joined, train_restarts
 from ._schedules import constant, cosine, one_cycle, ramp, warm_up
+from ._settings import Player, Run
+from ._sources import Streamed
 
 __all__ = [
     "minimise",
     "minimise_constrained",
+    "play",
+    "Player",
+    "Run",
+    "Average",
     "Minibatches",
+    "Prefetched",
     "History",
     "device",
     "constant",
@@ -36,6 +46,7 @@ __all__ = [
     "Trained",
     "Noise",
     "side_by_side",
+    "Streamed",
     "Width",
     "shrinking",
     "joined",

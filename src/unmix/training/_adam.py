@@ -1,10 +1,38 @@
-"""The optimiser."""
+"""The optimiser, and numbers that change between its steps."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from ._kernels import adamw_
+
+
+class Dial:
+    """A number set before each step; with a device it lives there, where a recorded step can read it.
+
+    The fused kernel of CUDA reads its rate in single precision; on the CPU a tensor keeps every bit.
+    """
+
+    def __init__(self, number: float = 1.0, device: torch.device | None = None):
+        self._number = number
+        self.value: float | Tensor = number
+        if device is not None:
+            dtype = torch.float64 if device.type == "cpu" else torch.float32
+            self.value = torch.full((), number, dtype=dtype, device=device)
+
+    def set(self, number: float) -> None:
+        """Turn to a number; a tensor is written only where it changes."""
+        if not isinstance(self.value, Tensor):
+            self.value = number
+        elif number != self._number:
+            self.value.fill_(number)
+            self._number = number
+
+    def times(self, term: Tensor) -> Tensor:
+        """Return the product with a term, in the term's type."""
+        return term * (self.value.to(term.dtype) if isinstance(self.value, Tensor) else self.value)
 
 
 class Adam:
@@ -27,15 +55,17 @@ class Adam:
         betas: tuple[float, float] = (0.9, 0.999),
         weight_decay: float = 0.0,
         maximize: bool = False,
+        static: bool = False,
     ):
-        self.tensors, self.lr, self.rate = dict(tensors), lr, lr
+        self.tensors, self.lr = dict(tensors), lr
+        self.rate = Dial(lr, next(iter(tensors.values())).device if static else None)
         self._options: dict[str, Any] = {
             "beta1": betas[0],
             "beta2": betas[1],
             "weight_decay": weight_decay,
             "eps": 1e-8,
+            "maximize": maximize,
         }
-        self._maximize = maximize
         self._state = {
             name: {
                 "step": torch.zeros((), device=tensor.device),
@@ -45,6 +75,7 @@ class Adam:
             for name, tensor in self.tensors.items()
         }
         self._rows = [(self.tensors[name], *state.values()) for name, state in self._state.items()]
+        self._columns = _columns(self._rows)
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
@@ -56,31 +87,20 @@ class Adam:
         for tensor in self.tensors.values():
             tensor.grad = None
 
-    @torch.no_grad()
     def step(self) -> None:
         """Update, in place, every tensor that has a gradient."""
-        rows = [row for row in self._rows if row[0].grad is not None]
-        if not rows:
-            return
-        tensors, steps, means, squares = map(list, zip(*rows, strict=True))
-        gradients = [tensor.grad for tensor in tensors]
-        torch._foreach_add_(steps, 1)
-        torch._fused_adamw_(
-            tensors,
-            gradients,
-            means,
-            squares,
-            [],
-            steps,
-            lr=self.rate,
-            amsgrad=False,
-            maximize=self._maximize,
-            **self._options,
-        )
+        tensors, steps, means, squares = self._columns
+        gradients = [gradient for tensor in tensors if (gradient := tensor.grad) is not None]
+        if len(gradients) < len(tensors):
+            rows = [row for row in self._rows if row[0].grad is not None]
+            tensors, steps, means, squares = _columns(rows)
+        if gradients:
+            with torch.no_grad():
+                adamw_(tensors, gradients, means, squares, steps, lr=self.rate.value, **self._options)
 
     def set_rate(self, factor: float) -> None:
         """Scale the learning rate for the coming steps."""
-        self.rate = self.lr * factor
+        self.rate.set(self.lr * factor)
 
     def state_dict(self) -> dict[str, Any]:
         """Return step count and both moments of each tensor."""
@@ -91,3 +111,8 @@ class Adam:
         for name, own in self._state.items():
             for key, tensor in own.items():
                 tensor.copy_(state[name][key])
+
+
+def _columns(rows: list[tuple[Tensor, ...]]) -> list[list[Tensor]]:
+    """Return tensors, steps, means and squares as a list each."""
+    return [[row[i] for row in rows] for i in range(4)]

@@ -148,6 +148,11 @@ class Feed:
         while self._drawn < state["drawn"]:
             self.draw()
 
+    def close(self) -> None:
+        """Let batches that are read ahead rest until they are drawn again."""
+        if hasattr(self.batches, "rest"):
+            self.batches.rest()
+
     def fingerprint(self) -> dict[str, Any] | None:
         """Return the iterable's own fingerprint where it has one."""
         return self.batches.fingerprint() if hasattr(self.batches, "fingerprint") else None

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ._batches import Minibatches
+from ._sources import Held, Streamed
 
 
 class Noise(NamedTuple):
@@ -14,13 +14,14 @@ class Noise(NamedTuple):
 
     n_columns: int
 
-    def batches(self, data: tuple[Tensor, ...], start: int, **settings: Any) -> Minibatches:
-        """Return batches of data that end with noise."""
-        return Minibatches(*data, **settings, noise=self.n_columns)
+    def batches(self, source: Held | Streamed, start: int, **settings: Any) -> Any:
+        """Return batches that end with noise."""
+        return source.batches(**settings, noise=self.n_columns)
 
     def at(self, step: int, like: Tensor, generator: torch.Generator) -> Tensor:
         """Return noise for all of `like`, whatever the step."""
-        return torch.randn(len(like), self.n_columns, generator=generator).to(like)
+        noise = torch.randn(len(like), self.n_columns, generator=generator)
+        return noise.to(like) if like.is_floating_point() else noise.to(like.device)
 
 
 class Width(NamedTuple):
@@ -28,9 +29,9 @@ class Width(NamedTuple):
 
     schedule: Callable[[int], float]
 
-    def batches(self, data: tuple[Tensor, ...], start: int, **settings: Any) -> "Annealed":
-        """Return batches of data that end with the width at their step, the first of them `start`."""
-        return Annealed(Minibatches(*data, **settings), self.schedule, start)
+    def batches(self, source: Held | Streamed, start: int, **settings: Any) -> "Annealed":
+        """Return batches that end with the width at their step, the first of them `start`."""
+        return Annealed(source.batches(**settings), self.schedule, start)
 
     def at(self, step: int, like: Tensor, generator: torch.Generator) -> Tensor:
         """Return the width at a step."""
@@ -42,13 +43,14 @@ class Annealed:
 
     Examples
     --------
+    >>> from unmix.training import Minibatches
     >>> batches = Minibatches(torch.zeros(4, 1), batch_size=2, generator=torch.Generator().manual_seed(0))
     >>> annealed = Annealed(batches, lambda step: 0.5**step, start=1)
     >>> [float(next(annealed)[1]) for _ in range(3)]
     [0.5, 0.25, 0.125]
     """
 
-    def __init__(self, batches: Minibatches, schedule: Callable[[int], float], start: int = 0) -> None:
+    def __init__(self, batches: Any, schedule: Callable[[int], float], start: int = 0) -> None:
         self.batches, self.schedule, self.step = batches, schedule, start
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:

@@ -14,6 +14,7 @@ from torch import Tensor
 from .._files import atomic_write
 
 FILE = "checkpoint.safetensors"
+FORMAT = 2  # raised when older checkpoints can no longer be resumed
 
 
 def write(folder: str | os.PathLike[str], state: dict[str, Any], config: dict[str, Any]) -> None:
@@ -44,12 +45,13 @@ def read_parameters(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
     Parameters
     ----------
     folder : path-like
-        The `checkpoint` given to `minimise` or `minimise_constrained`.
+        The `checkpoint` given to the run.
 
     Returns
     -------
     dict of str to Tensor
-        Parameters and buffers on the CPU, as the optimiser left them (not averaged).
+        Parameters and buffers on the CPU, as the optimiser left them (not averaged). Those of a player with
+        a name come as "player/parameter".
 
     Examples
     --------
@@ -63,12 +65,17 @@ def read_parameters(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
     found = read(folder)
     if found is None:
         raise ValueError(f"`folder` must hold a checkpoint, got {str(folder)!r}. Check the path.")
-    return found[0]["model"]
+    return {
+        f"{player}/{name}" if player else name: tensor
+        for player, state in found[0].get("players", {"": found[0]}).items()  # older ones held one player
+        for name, tensor in state["model"].items()
+    }
 
 
 def require_same(folder: str | os.PathLike[str], saved: dict[str, Any], asked: dict[str, Any]) -> None:
     """Raise unless a checkpoint was made by the run that now wants to go on from it."""
     differ = [key for key in asked if saved.get(key) != asked[key]]
+    differ = ["format"] if "format" in differ else differ  # another version of the loop: the rest says little
     if differ:
         there = ", ".join(f"{key}={saved.get(key)!r}" for key in differ)
         here = ", ".join(f"{key}={asked[key]!r}" for key in differ)

@@ -1,23 +1,21 @@
 """Minimise an objective under bounds, by extra-gradient steps on the Lagrangian."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ._adam import Adam
-from ._history import History, Row, as_row
-from ._loop import OnStep, Update, loop
-from ._minimise import checked_terms
-from ._parts import Named, RandomState
-from ._schedules import Schedule, learning_rate_factor, sampled
+from ._history import History
+from ._mover import Outcome, checked_terms
+from ._parts import Named
+from ._play import play_out
+from ._settings import Player, Settings, sorted_settings
 
-Gradient = Callable[[Any], Row]
+_NOT_HERE = ("weights", "every", "maximise", "project")  # the Lagrangian fixes them
 
 
 def minimise_constrained(
@@ -27,18 +25,8 @@ def minimise_constrained(
     batches: Iterable[Any],
     *,
     epsilon: float | Sequence[float],
-    n_steps: int,
-    lr: float = 1e-3,
     dual_lr: float | None = None,
-    schedule: str | Schedule = "constant",
-    clip_norm: float | None = None,
-    betas: tuple[float, float] = (0.9, 0.999),
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: int = 500,
-    generators: Sequence[torch.Generator] = (),
-    progress: bool | None = None,
-    on_step: OnStep | None = None,
-    description: str = "",
+    **settings: Unpack[Settings],
 ) -> History:
     r"""Minimise f subject to g <= epsilon, changing `parameters` in place.
 
@@ -62,18 +50,11 @@ def minimise_constrained(
         As in `minimise`.
     epsilon : float or sequence of float
         The bound of a scalar g, or the bounds of a vector.
-    n_steps : int
-        Number of extra-gradient steps, each of two gradients.
-    lr : float, default=1e-3
-        Learning rate of the parameters.
     dual_lr : float, optional
-        Learning rate of the multipliers, by default ``lr / 2``.
-    schedule : {"constant", "cosine", "one_cycle"} or callable, default="constant"
-        Factor of both rates at each step.
-    betas : tuple of float, default=(0.9, 0.999)
-        As in `minimise`. Momentum makes the game circle where f and g are both linear; there use (0.0, 0.99).
-    clip_norm, checkpoint, checkpoint_every, generators, progress, on_step, description
-        As in `minimise`.
+        Learning rate of the multipliers, by default half that of the parameters.
+    **settings
+        As in `minimise`, but for weights, every, maximise and project. Momentum makes the game circle where f
+        and g are both linear; there use betas=(0.0, 0.99).
 
     Returns
     -------
@@ -97,96 +78,45 @@ def minimise_constrained(
     generative adversarial networks, Algorithm 4 (extra-Adam), arXiv:1802.10551; used for sparsity constraints
     by Xu, Lachapelle and Magliacane (2026), Eq. (6), arXiv:2604.13218.
     """
-    model, rate = Named(parameters), learning_rate_factor(schedule, n_steps)
-    bounds = torch.as_tensor(epsilon, dtype=_dtype(model), device=model.device)
+    own, run = sorted_settings(settings, without=_NOT_HERE)
+    trained = next(iter(Named(parameters).trained.values()))
+    bounds = torch.as_tensor(epsilon, dtype=trained.dtype, device=trained.device)
     if bounds.ndim > 1 or bounds.numel() == 0 or not bounds.isfinite().all():
         raise ValueError(
             f"`epsilon` must be a finite number or a sequence of them, got {epsilon!r}. Use 0.01."
         )
     multiplier = torch.zeros_like(bounds, requires_grad=True)
-    dual_rate = lr / 2 if dual_lr is None else dual_lr
-    primal = Adam(model.trained, lr=lr, betas=betas)
-    dual = Adam({"multiplier": multiplier}, lr=dual_rate, betas=betas, maximize=True)
-    random = RandomState(generators, model.device)
-    gradient = _lagrangian_gradient(objective, constraint, bounds, primal, multiplier, clip_norm)
-    config = {
-        "parameters": model.fingerprint(),
-        "device": model.device.type,
-        "generators": random.fingerprint(),
-        "schedule": sampled(rate, n_steps),
-        "epsilon": bounds.tolist(),
-        "lr": lr,
-        "dual_lr": dual_rate,
-        "clip_norm": clip_norm,
-        "betas": list(betas),
-    }
-    return loop(
-        _extra_gradient(gradient, primal, dual, multiplier, rate),
-        model,
-        {"primal": primal, "dual": dual, "multiplier": Named({"multiplier": multiplier}), "random": random},
-        batches,
-        n_steps=n_steps,
-        config=config,
-        extras=tuple(name for kind in ("constraint", "multiplier") for name in _numbered(kind, bounds)),
-        checkpoint=checkpoint,
-        checkpoint_every=checkpoint_every,
-        on_step=on_step,
-        progress=progress,
-        description=description,
+    primal = Player(loss=_lagrangian(objective, constraint, bounds, multiplier), parameters=parameters, **own)
+    dual = Player(
+        loss=primal.loss,
+        parameters={"multiplier": multiplier},
+        name="dual",
+        lr=primal.lr / 2 if dual_lr is None else dual_lr,
+        schedule=primal.schedule,
+        betas=primal.betas,
+        maximise=True,
+        project=lambda: multiplier.clamp_(min=0.0),
     )
+    return play_out([primal, dual], batches, run, look_ahead=True, config={"epsilon": bounds.tolist()})
 
 
-def _extra_gradient(
-    gradient: Gradient, primal: Adam, dual: Adam, multiplier: Tensor, rate: Schedule
-) -> Update:
-    """Return the update of one step: look ahead, come back, move with the gradient seen ahead."""
-    tensors = [*primal.tensors.values(), multiplier]
-
-    def move() -> None:
-        primal.step()
-        dual.step()
-        with torch.no_grad():
-            multiplier.clamp_(min=0.0)
-
-    def update(batch: Any, step: int) -> Row:
-        primal.set_rate(rate(step))
-        dual.set_rate(rate(step))
-        here = [tensor.detach().clone() for tensor in tensors]
-        row = gradient(batch)
-        move()
-        gradient(batch)
-        with torch.no_grad():
-            torch._foreach_copy_(tensors, here)
-        move()
-        return row
-
-    return update
-
-
-def _lagrangian_gradient(
+def _lagrangian(
     objective: Callable[[Any], Tensor | dict[str, Tensor]],
     constraint: Callable[[Any], Tensor] | str,
     bounds: Tensor,
-    primal: Adam,
     multiplier: Tensor,
-    clip_norm: float | None,
-) -> Gradient:
-    """Return a function that leaves the Lagrangian's gradient in the tensors and records what it saw."""
-    trained = list(primal.tensors.values())
+) -> Callable[[Any], Any]:
+    """Return the loss of both players: f and what is recorded beside it, and the Lagrangian."""
 
-    def gradient(batch: Any) -> Row:
-        primal.zero_grad()
-        multiplier.grad = None
+    def loss(batch: Any) -> Outcome:
         value = objective(batch)
         terms = checked_terms(dict(value) if isinstance(value, dict) else {"objective": value})
         g = _taken(terms, constraint) if isinstance(constraint, str) else constraint(batch)
         _require_one_value_per_bound(g, bounds)
-        (reduce(add, terms.values()) + (multiplier * (g - bounds)).sum()).backward()
-        if clip_norm is not None:
-            nn.utils.clip_grad_norm_(trained, clip_norm)
-        return as_row(terms | _numbered("constraint", g) | _numbered("multiplier", multiplier))
+        lagrangian = reduce(add, terms.values()) + (multiplier * (g - bounds)).sum()
+        return Outcome(terms, _numbered("constraint", g) | _numbered("multiplier", multiplier), lagrangian)
 
-    return gradient
+    return loss
 
 
 def _taken(terms: dict[str, Tensor], name: str) -> Tensor:
@@ -213,7 +143,3 @@ def _numbered(kind: str, values: Float[Tensor, "*k"]) -> dict[str, Tensor]:
     if values.ndim == 0:
         return {kind: values.detach()}
     return {f"{kind} {i}": value for i, value in enumerate(values.detach())}
-
-
-def _dtype(model: Named) -> torch.dtype:
-    return next(iter(model.trained.values())).dtype

@@ -1,8 +1,9 @@
-"""Restarts trained together: stacked parameters, one `vmap`, and only the promising ones kept."""
+"""Members of one architecture: trained as one batch by `vmap`, or one after another."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,6 +15,8 @@ from ._minimise import minimise
 from ._pace import Pace
 
 _WARM_UP_STEPS = 100
+
+Batches = Callable[[], Iterable[Any]]  # starts them anew
 
 
 class Ensemble:
@@ -28,11 +31,6 @@ class Ensemble:
     """
 
     def __init__(self, members: Sequence[nn.Module], weights: Mapping[str, Any]) -> None:
-        if any(True for _ in members[0].buffers()):
-            raise ValueError(
-                "`encoder` and `decoder` must build networks without buffers, got a batch-normalised one. "
-                "Restarts are trained as one batch: use norm='layer' or none."
-            )
         self.member = deepcopy(members[0]).requires_grad_(False)
         stacked, _ = stack_module_state(list(members))
         self.parameters = {name: p.detach().clone().requires_grad_() for name, p in stacked.items()}
@@ -59,9 +57,8 @@ class Ensemble:
     @torch.no_grad()
     def scores(self, batch: tuple[Tensor, ...], step: int) -> Tensor:
         """Return the objective of each member at the weights of one step; what can't be computed is inf."""
-        terms = self.terms(batch)
-        total = sum(value * _at(self.weights.get(name, 1.0), step) for name, value in terms.items())
-        return torch.nan_to_num(total, nan=math.inf, posinf=math.inf)  # type: ignore[arg-type]
+        total = _total(self.terms(batch), self.weights, step)
+        return torch.nan_to_num(total, nan=math.inf, posinf=math.inf)
 
     @torch.no_grad()
     def keep(self, indices: Sequence[int]) -> None:
@@ -77,26 +74,82 @@ class Ensemble:
         member.load_state_dict({name: p[index].detach() for name, p in self.parameters.items()})
         return member.requires_grad_(False)
 
-    def train(
-        self, batches: Iterable[Any], start: int, stop: int, total: int, pace: Pace, part: str
-    ) -> History:
+    def train(self, batches: Batches, start: int, stop: int, total: int, pace: Pace, part: str) -> History:
         """Train from step `start` to step `stop` of a run of `total` steps; terms are means over members."""
 
         def loss(batch: tuple[Tensor, ...]) -> dict[str, Tensor]:
             return {name: values.mean() for name, values in self.terms(batch).items()}
 
+        words = f"{len(self)} restart{'s' * (len(self) > 1)}"
         return minimise(
-            loss,
-            self.parameters,
-            batches,
-            n_steps=stop - start,
-            lr=pace.lr,
-            schedule=lambda step: learning_rate(step, start, total),
-            weights={name: _shifted(weight, start) for name, weight in self.weights.items()},
-            checkpoint=pace.folder(part),
-            progress=pace.progress,
-            description=f"{len(self)} restart{'s' * (len(self) > 1)}",
+            loss, self.parameters, batches(), **_settings(self.weights, start, stop, total, pace, part, words)
         )
+
+
+class Separate:
+    """Members that are trained one after another, with the interface of an `Ensemble`.
+
+    For networks with buffers (batch normalisation, running codebooks), which change as they are used, and for
+    those of images, which fill a device by themselves. Each member sees the same batches.
+    """
+
+    def __init__(self, members: Sequence[nn.Module], weights: Mapping[str, Any]) -> None:
+        self.members, self.weights = list(members), weights
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @torch.no_grad()
+    def scores(self, batch: tuple[Tensor, ...], step: int) -> Tensor:
+        """Return the objective of each member at the weights of one step; what can't be computed is inf."""
+        totals = [_total(member.eval()(*batch), self.weights, step) for member in self.members]
+        return torch.nan_to_num(torch.stack(totals), nan=math.inf, posinf=math.inf)
+
+    def keep(self, indices: Sequence[int]) -> None:
+        """Go on with these members only."""
+        self.members = [self.members[index] for index in indices]
+
+    def extract(self, index: int) -> Any:
+        """Return one member."""
+        return self.members[index].requires_grad_(False)
+
+    def train(self, batches: Batches, start: int, stop: int, total: int, pace: Pace, part: str) -> History:
+        """Train from step `start` to step `stop` of a run of `total` steps; terms are means over members."""
+        histories = []
+        for number, member in enumerate(self.members):
+            words = f"restart {number + 1} of {len(self)}"
+            settings = _settings(self.weights, start, stop, total, pace, f"{part}-{number}", words)
+            histories.append(minimise(_unpacked(member.train()), member, batches(), **settings))
+        return _averaged(histories)
+
+
+def _unpacked(member: nn.Module) -> Callable[[tuple[Tensor, ...]], dict[str, Tensor]]:
+    return lambda batch: member(*batch)
+
+
+def _settings(
+    weights: Mapping[str, Any], start: int, stop: int, total: int, pace: Pace, part: str, words: str
+) -> dict[str, Any]:
+    """Return the settings of the steps from `start` to `stop` of a run of `total` steps."""
+    return {
+        "n_steps": stop - start,
+        "lr": pace.lr,
+        "schedule": lambda step: learning_rate(step, start, total),
+        "weights": {name: _shifted(weight, start) for name, weight in weights.items()},
+        "checkpoint": pace.folder(part),
+        "progress": pace.progress,
+        "description": words,
+    }
+
+
+def _averaged(histories: Sequence[History]) -> History:
+    """Return the mean history of members that were trained alike."""
+    terms = {
+        name: [sum(row) / len(row) for row in zip(*(h.terms[name] for h in histories), strict=True)]
+        for name in histories[0].terms
+    }
+    seconds = sum(history.seconds for history in histories)
+    return replace(histories[0], terms=terms, seconds=seconds)
 
 
 class _Bound(nn.Module):
@@ -120,6 +173,10 @@ def learning_rate(step: int, start: int, total: int) -> float:
     """
     warm = min(1.0, (step + 1) / _WARM_UP_STEPS)
     return warm * 0.5 * (1 + math.cos(math.pi * (step + start) / total))
+
+
+def _total(terms: Mapping[str, Tensor], weights: Mapping[str, Any], step: int) -> Tensor:
+    return sum(value * _at(weights.get(name, 1.0), step) for name, value in terms.items())  # type: ignore[return-value]
 
 
 def _at(weight: Any, step: int) -> float:

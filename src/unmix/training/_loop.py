@@ -1,13 +1,11 @@
-"""The loop that both minimisers share: draw, update, record, check, save."""
+"""The loop of every run: draw, update, record, check, save."""
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
-
-from torch import Tensor
 
 from . import _checkpoint
 from ._batches import Feed
@@ -15,26 +13,24 @@ from ._history import History, Patience, Record, Row, not_finite
 from ._interrupt import delayed_interrupt
 from ._parts import Named
 from ._progress import progress_bar
+from ._settings import Run
 
 Update = Callable[[Any, int], Row]
-OnStep = Callable[[int, dict[str, Tensor]], bool | None]
 
 CHECK_EVERY = 50  # steps between two looks at the recorded values
 CHECK_SECONDS = 0.5  # and at most this long, where steps are slow
 
 
-class Run:
-    """A run under way: its moving parts by name, and where and how often they are saved.
+class Keeper:
+    """What is kept of a run under way: its moving parts by name, and where they are saved.
 
     Every part has `state_dict` and `load_state_dict`. Nothing is saved before the recorded values and the
     parameters have been found finite.
     """
 
-    def __init__(
-        self, model: Named, parts: dict[str, Any], record: Record, folder: str | os.PathLike[str] | None
-    ):
-        self.model, self.record, self.folder = model, record, None if folder is None else Path(folder)
-        self.parts = {"model": model, "record": record, **parts}
+    def __init__(self, models: dict[str, Named], parts: dict[str, Any], record: Record, run: Run):
+        self.models, self.record, self.parts = models, record, {"record": record, **parts}
+        self.folder = None if run.checkpoint is None else Path(run.checkpoint)
         self.saved_at: int | None = None
 
     def resume(self, config: dict[str, Any]) -> None:
@@ -56,10 +52,11 @@ class Run:
     def check(self) -> None:
         """Raise unless every recorded value and every parameter is finite."""
         self.record.flush(self.kept)
-        bad = self.model.not_finite()
-        if bad is not None:
-            what = f"parameter `{bad[0]}`"
-            raise FloatingPointError(not_finite(what, bad[1], self.record.n_steps - 1, self.kept()))
+        for prefix, model in self.models.items():
+            bad = model.not_finite()
+            if bad is not None:
+                what = f"parameter `{prefix}{bad[0]}`"
+                raise FloatingPointError(not_finite(what, bad[1], self.record.n_steps - 1, self.kept()))
 
     def save(self) -> None:
         """Check, then write the checkpoint."""
@@ -80,51 +77,59 @@ class Run:
 
 def loop(
     update: Update,
-    model: Named,
+    models: dict[str, Named],
     parts: dict[str, Any],
     batches: Iterable[Any],
-    *,
-    n_steps: int,
+    run: Run,
     config: dict[str, Any],
-    extras: tuple[str, ...] = (),
-    patience: int | None = None,
-    monitor: Callable[[], float] | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: int = 500,
-    on_step: OnStep | None = None,
-    progress: bool | None = None,
-    description: str = "",
 ) -> History:
     """Call `update(batch, step)` until the run is over; resume, record, check and save on the way."""
-    _require_positive(n_steps=n_steps, checkpoint_every=checkpoint_every)
-    feed, record, stopper = Feed(batches), Record(extras), Patience(patience, monitor)
-    run = Run(model, {**parts, "batches": feed, "patience": stopper}, record, checkpoint)
-    data = None if checkpoint is None else feed.fingerprint()  # worth reading only where it is compared
-    run.resume(
-        config | {"n_steps": n_steps, "patience": patience, "description": description, "batches": data}
-    )
-    with delayed_interrupt() as interrupted, progress_bar(progress, n_steps, description) as show:
-        started = checked = time.perf_counter() - record.seconds
-        for step in range(record.n_steps, 0 if record.stopped else n_steps):
+    feed, record, stopper = Feed(batches), Record(run.max_rows), Patience(run.patience, run.monitor)
+    keeper = Keeper(models, {**parts, "batches": feed, "patience": stopper}, record, run)
+    keeper.resume(config | _identity(run, feed))
+    with (
+        closing(feed),
+        delayed_interrupt() as interrupted,
+        progress_bar(run.progress, run.n_steps, run.description) as show,
+    ):
+        checked = saved = time.perf_counter()
+        started = checked - record.seconds
+        for step in range(record.n_steps, 0 if record.stopped else run.n_steps):
             row = update(feed.draw(), step)
             record.append(row)
-            asked_to_stop = on_step is not None and on_step(step, row.as_dict())
+            asked_to_stop = run.on_step is not None and run.on_step(step, row.as_dict())
             now, done = time.perf_counter(), step + 1
             if done % CHECK_EVERY == 0 or now - checked > CHECK_SECONDS:
-                record.flush(run.kept)
+                record.flush(keeper.kept)
                 show(done, record.latest())
                 checked = now
-            record.stopped = _reason(asked_to_stop, done, n_steps, stopper, record)
+            record.stopped = _reason(asked_to_stop, done, run.n_steps, stopper, record)
             over = bool(record.stopped) or interrupted()  # asked once: Ctrl-C a moment later waits for a step
-            if over or done % checkpoint_every == 0:
-                record.seconds = now - started
-                run.save()
+            if over or done % run.checkpoint_every == 0 or _late(now - saved, run.checkpoint_seconds):
+                record.seconds, saved = now - started, now
+                keeper.save()
             if over:
                 break
     if interrupted():
-        _say_how_to_go_on(run, n_steps)
+        _say_how_to_go_on(keeper, run.n_steps)
         raise KeyboardInterrupt
     return record.history()
+
+
+def _identity(run: Run, feed: Feed) -> dict[str, Any]:
+    """Say what else tells this run from others; data are worth reading only where they are compared."""
+    return {
+        "format": _checkpoint.FORMAT,
+        "n_steps": run.n_steps,
+        "patience": run.patience,
+        "max_rows": run.max_rows,
+        "description": run.description,
+        "batches": None if run.checkpoint is None else feed.fingerprint(),
+    }
+
+
+def _late(seconds: float, limit: float | None) -> bool:
+    return limit is not None and seconds >= limit
 
 
 def _reason(asked: bool | None, done: int, n_steps: int, stopper: Patience, record: Record) -> str:
@@ -136,17 +141,11 @@ def _reason(asked: bool | None, done: int, n_steps: int, stopper: Patience, reco
     return "finished" if done == n_steps else ""
 
 
-def _say_how_to_go_on(run: Run, n_steps: int) -> None:
+def _say_how_to_go_on(keeper: Keeper, n_steps: int) -> None:
     """Print the one line that Ctrl-C leaves."""
-    where = f"Interrupted after {run.record.n_steps} of {n_steps} steps."
-    if run.folder is None:
+    where = f"Interrupted after {keeper.record.n_steps} of {n_steps} steps."
+    if keeper.folder is None:
         advice = "Nothing was saved: give a `checkpoint` folder next time to be able to go on."
     else:
-        advice = f"To go on, run the same again with checkpoint={str(run.folder)!r}."
+        advice = f"To go on, run the same again with checkpoint={str(keeper.folder)!r}."
     print(where, advice, file=sys.stderr, flush=True)
-
-
-def _require_positive(**counts: int) -> None:
-    for name, count in counts.items():
-        if count < 1:
-            raise ValueError(f"`{name}` must be at least 1, got {count}. Ask for a whole number of steps.")

@@ -1,4 +1,4 @@
-"""The moving parts of a run that a checkpoint must hold: tensors, averages, random states."""
+"""The moving parts of a run that a checkpoint must hold: tensors and random states."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ class Named:
     """Named tensors, changed in place: those that require a gradient are trained, the rest carried along."""
 
     def __init__(self, parameters: nn.Module | Mapping[str, Tensor]):
-        self.all = _named(parameters)
+        self._source = dict(parameters) if isinstance(parameters, Mapping) else parameters
         self.trained = {name: tensor for name, tensor in self.all.items() if tensor.requires_grad}
         if not self.trained:
             raise ValueError(
@@ -22,6 +22,16 @@ class Named:
             raise ValueError(
                 f"`parameters` must be leaf tensors, got computed ones: {inner}. Detach them first."
             )
+
+    @property
+    def all(self) -> dict[str, Tensor]:
+        """Every tensor, read anew each time: a module may put another one in a buffer's place."""
+        return _named(self._source)
+
+    @property
+    def rest(self) -> dict[str, Tensor]:
+        """The tensors that are carried along."""
+        return {name: tensor for name, tensor in self.all.items() if name not in self.trained}
 
     @property
     def device(self) -> torch.device:
@@ -38,7 +48,7 @@ class Named:
 
     def state_dict(self) -> dict[str, Any]:
         """Return every tensor by name."""
-        return dict(self.all)
+        return self.all
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Copy saved values into the tensors."""
@@ -49,43 +59,6 @@ class Named:
     def fingerprint(self) -> dict[str, str]:
         """Return shape and type of every tensor."""
         return {name: f"{tuple(tensor.shape)} {tensor.dtype}" for name, tensor in self.all.items()}
-
-
-class Average:
-    """Exponential average of the visited tensors, without the bias towards where they started.
-
-    After t steps the average is sum_s d^(t-s) p_s / sum_s d^(t-s), s = 1..t, with decay d.
-    """
-
-    def __init__(self, tensors: Mapping[str, Tensor], decay: float):
-        if not 0 < decay < 1:
-            raise ValueError(f"`ema` must be strictly between 0 and 1, got {decay}. Use 0.999, say.")
-        self.decay, self.n_steps = decay, 0
-        self._tensors = list(tensors.values())
-        self.average = {name: tensor.detach().clone() for name, tensor in tensors.items()}
-        self._averages = list(self.average.values())
-
-    @torch.no_grad()
-    def update(self) -> None:
-        """Take in the tensors as they are now."""
-        self.n_steps += 1
-        share = (1 - self.decay) / (1 - self.decay**self.n_steps)
-        torch._foreach_lerp_(self._averages, self._tensors, share)
-
-    @torch.no_grad()
-    def apply(self) -> None:
-        """Replace the tensors by their averages."""
-        torch._foreach_copy_(self._tensors, self._averages)
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return the averages by name."""
-        return {"n_steps": self.n_steps, "average": self.average}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
-        self.n_steps = state["n_steps"]
-        for name, saved in self.average.items():
-            saved.copy_(state["average"][name])
 
 
 class RandomState:

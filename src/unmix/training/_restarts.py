@@ -3,18 +3,19 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from ._beside import Noise, Width
-from ._ensemble import Ensemble
+from ._ensemble import Ensemble, Separate
 from ._history import History
 from ._pace import Pace
+from ._sources import Held, Streamed
 
-_JUDGED = 2000  # samples on which restarts are compared
+_JUDGED, _JUDGED_IMAGES = 2000, 256  # samples on which restarts are compared
 
 Data = tuple[Tensor, ...]
 Improve = Callable[[Ensemble, Data, torch.Generator], None]
@@ -32,17 +33,18 @@ class Trained:
 def train_restarts(
     members: Sequence[nn.Module],
     weights: Mapping[str, Any],
-    data: Data,
+    data: Tensor | Data | Streamed,
     pace: Pace,
     *,
     beside: Noise | Width,
     improve: Improve | None = None,
     improve_rounds: int = 1,
 ) -> Trained:
-    """Train members together, in rounds, and return the one that ends with the lowest objective.
+    """Train members in rounds, and return the one that ends with the lowest objective.
 
     Half of the members leave after each of the first two rounds. Restarts are compared by the objective on
-    one fixed batch: no ground truth takes part.
+    one fixed batch: no ground truth takes part. Perceptrons of tables are trained as one batch; networks with
+    buffers and those of images one after another.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def train_restarts(
         Each maps a batch of `data` and what stands beside it to a dict of terms.
     weights : mapping of str to float or schedule
         Of the terms; 1 where none is given.
-    data : tuple of tensors
+    data : tensor, tuple of tensors, or Streamed
         With the samples along the first axis.
     pace : Pace
     beside : Noise or Width
@@ -64,27 +66,60 @@ def train_restarts(
     -------
     Trained
     """
-    ensemble = Ensemble(members, weights)
-    n_steps = pace.steps(len(data[0]))
-    few = tuple(part[:_JUDGED] for part in data)
+    source = data if isinstance(data, Streamed) else Held(*([data] if isinstance(data, Tensor) else data))
+    race = _Race(members, weights, source, pace, beside)
+    plan = rounds(pace.steps(len(source)), len(members))
+    histories = [
+        race.run(number, *bounds, improve if number < improve_rounds else None)
+        for number, bounds in enumerate(plan)
+    ]
+    return Trained(race.winner(), joined(histories), tuple(race.scores))
 
-    def judged(step: int) -> Data:
-        return (*few, beside.at(step, few[0], pace.generator(-1)))
 
-    alive, scores = list(range(len(members))), [math.inf] * len(members)
-    histories = []
-    for number, (start, stop, survivors) in enumerate(rounds(n_steps, len(members))):
-        best = sorted(range(len(alive)), key=lambda i: scores[alive[i]])[:survivors]
-        alive = [alive[i] for i in best]
-        ensemble.keep(best)
-        batches = beside.batches(data, start, batch_size=pace.batch_size, generator=pace.generator(number))
-        histories.append(ensemble.train(batches, start, stop, n_steps, pace, f"round-{number}"))
-        if number < improve_rounds and improve is not None:
-            _improve_where_lower(ensemble, improve, judged(stop), n_steps, pace.generator(-2 - number))
-        for index, score in zip(alive, ensemble.scores(judged(stop), n_steps).tolist(), strict=True):
-            scores[index] = score
-    winner = min(range(len(alive)), key=lambda i: scores[alive[i]])
-    return Trained(ensemble.extract(winner), joined(histories), tuple(scores))
+class _Race:
+    """Members under way: which of them are left, and the last objective of each."""
+
+    def __init__(
+        self,
+        members: Sequence[nn.Module],
+        weights: Mapping[str, Any],
+        source: Held | Streamed,
+        pace: Pace,
+        beside: Noise | Width,
+    ) -> None:
+        self.source, self.pace, self.beside = source, pace, beside
+        self.n_steps = pace.steps(len(source))
+        few = source.head(_JUDGED)
+        images = few[0].ndim > 2
+        self.few = tuple(part[:_JUDGED_IMAGES] for part in few) if images else few
+        self.ensemble: Any = (Separate if images or _has_buffers(members[0]) else Ensemble)(members, weights)
+        self.alive, self.scores = list(range(len(members))), [math.inf] * len(members)
+
+    def run(self, number: int, start: int, stop: int, survivors: int, improve: Improve | None) -> History:
+        """Keep the best members, train them for a round, and judge them."""
+        best = sorted(range(len(self.alive)), key=lambda i: self.scores[self.alive[i]])[:survivors]
+        self.alive = [self.alive[i] for i in best]
+        self.ensemble.keep(best)
+
+        def batches() -> Any:
+            generator = self.pace.generator(number)
+            return self.beside.batches(
+                self.source, start, batch_size=self.pace.batch_size, generator=generator
+            )
+
+        history = self.ensemble.train(batches, start, stop, self.n_steps, self.pace, f"round-{number}")
+        judged = (*self.few, self.beside.at(stop, self.few[0], self.pace.generator(-1)))
+        if improve is not None:
+            generator = self.pace.generator(-2 - number)
+            _improve_where_lower(self.ensemble, improve, judged, self.n_steps, generator)
+        found = self.ensemble.scores(judged, self.n_steps).tolist()
+        for index, score in zip(self.alive, found, strict=True):
+            self.scores[index] = score
+        return history
+
+    def winner(self) -> Any:
+        """Return the member with the lowest objective."""
+        return self.ensemble.extract(min(range(len(self.alive)), key=lambda i: self.scores[self.alive[i]]))
 
 
 def rounds(n_steps: int, n_members: int) -> list[tuple[int, int, int]]:
@@ -102,6 +137,10 @@ def rounds(n_steps: int, n_members: int) -> list[tuple[int, int, int]]:
     return [(a, b, m) for (a, b), m in zip(pairwise(bounds), members, strict=True) if b > a]
 
 
+def _has_buffers(member: nn.Module) -> bool:
+    return next(member.buffers(), None) is not None
+
+
 def _improve_where_lower(
     ensemble: Ensemble, improve: Improve, judged: Data, step: int, generator: torch.Generator
 ) -> None:
@@ -116,11 +155,11 @@ def _improve_where_lower(
 
 def joined(histories: Sequence[History]) -> History:
     """Return the history of one run that was trained in rounds."""
-    names = histories[0].terms
+    names, starts = histories[0].terms, accumulate((h.n_steps for h in histories), initial=0)
     return History(
         terms={name: [value for h in histories for value in h.terms[name]] for name in names},
         n_steps=sum(h.n_steps for h in histories),
         seconds=sum(h.seconds for h in histories),
         stopped=histories[-1].stopped,
-        extras={},
+        steps=[start + step for start, h in zip(starts, histories, strict=False) for step in h.steps],
     )

@@ -1,27 +1,29 @@
 """What code a result was made by: a digest of everything that could have changed it."""
 
-import ast
-import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import lru_cache
-from importlib.util import find_spec, resolve_name
+from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 
-from ..._version import __version__
+from ._definitions import Definition, Sources
+from ._syntax import Address, Import
 
-_PACKAGE = Path(__file__).parent.parent.parent
-_ROOM = Path(__file__).parent
-_SHARED = ("_methods.py",)  # what tables of this room call; the rest of it only runs them
-_STORAGE = _PACKAGE / "estimators/_storage.py"  # knows every estimator, and changes nothing in a result
+_PACKAGE = next(folder for folder in Path(__file__).parents if folder.name == __name__.partition(".")[0])
+# methods that other libraries call: nothing of ours need mention them
+_CALLED = {"forward", "backward", "setup_context", "vmap", "jvp", "fit", "transform", "predict", "score"}
+_OF_ESTIMATORS = {"save"}  # knows how all of them are stored, and changes no number
 
 
 def code_version(*modules: str) -> str:
-    """Name the code behind an experiment: the version, and a digest of these modules and what they import.
+    """Name the code behind an experiment by a digest of what it computes.
 
-    What is imported from this package is followed name by name, so that a result outlives changes of methods
-    that its table does not use. Comments, docstrings and layout do not count either, so that it outlives a
-    better explanation. Of other packages nothing is followed; a module of one's own counts by its file.
+    From `run` of a table every name is followed to what it stands for, through imports and re-exports, and
+    what is reached counts by its syntax tree. Neither the version nor the names of files, modules, functions
+    and imports count, so that a result outlives a move; nor do comments, docstrings, annotations and the
+    texts of errors, nor functions and methods that nothing reached mentions, nor `save` of an estimator. Of
+    other packages nothing is followed; a module of one's own without `CELLS` and `run` counts as a whole.
 
     Parameters
     ----------
@@ -31,117 +33,89 @@ def code_version(*modules: str) -> str:
     Returns
     -------
     str
+        Twelve hexadecimal digits.
 
     Examples
     --------
-    >>> code_version("unmix.experiments.papers.ddl.table4").startswith("0.")
-    True
+    >>> len(code_version("unmix.experiments.papers.ddl.table4"))
+    12
     """
-    files = _reached(*(path for module in modules if (path := _file(module))))
-    total = hashlib.sha256()
-    for path in sorted(files):
-        total.update(f"{path.name}\0{_meaning(path)}\0".encode())
-    return f"{__version__}+{total.hexdigest()[:10]}"
+    ours = _ours()
+    others = {name: path for name in modules if not ours.owns(name) and (path := _file(name))}
+    sources = ours.beside_it(others) if others else ours
+    return digest(sources, [name for name in modules if sources.module(name)])
 
 
-def _reached(*files: Path) -> set[Path]:
-    """Return these files and all of this package that they import, directly or not."""
-    seen: set[Path] = set()
-    waiting = [*files, *(_ROOM / name for name in _SHARED)]
+def digest(sources: Sources, modules: Iterable[str]) -> str:
+    """Digest what is reached from these modules.
+
+    Each definition is first named by its own text, then again and again by its text and the names of those
+    that it refers to, until no more of them can be told apart (Weisfeiler and Lehman's refinement); so
+    definitions may refer to each other in circles.
+    """
+    roots = [root_of(sources, name) for name in modules]
+    found = reached(sources, roots)
+    links = {address: _links(found, each) for address, each in found.items()}
+    texts = {address: _texts(found, each) for address, each in found.items()}
+    marks, n_marks = {address: _hash(text) for address, text in texts.items()}, 0
+    while n_marks < (n_marks := len(set(marks.values()))):
+        marks = {
+            address: _hash(text, *map(marks.__getitem__, links[address])) for address, text in texts.items()
+        }
+    return _hash(*(marks[root] for root in roots), *sorted(set(marks.values())))[:12]
+
+
+def root_of(sources: Sources, module: str) -> Address:
+    """Return where to start: `run` of a table, wherever it is defined, or all of any other module."""
+    found = [sources.find(Import(module, name)) for name in ("run", "CELLS")]
+    run = found[0]
+    return run if isinstance(run, Address) and found[1] is not None else Address(module, "")
+
+
+def reached(sources: Sources, roots: Iterable[Address]) -> dict[Address, Definition]:
+    """Return all definitions that these refer to, directly or not.
+
+    A method counts where its name is mentioned in what counts already, and always if Python or a library
+    calls it.
+    """
+    found: dict[Address, Definition] = {}
+    mentioned, waiting = set(_CALLED), list(roots)
     while waiting:
-        path = waiting.pop()
-        if path not in seen:
-            seen.add(path)
-            waiting += (file for file in _imports(path) if file != _STORAGE)
-    return {path for path in seen if path.parent != _ROOM or path.name in _SHARED or path in files}
+        address = waiting.pop()
+        if address not in found:
+            found[address] = sources.definition(address)
+            mentioned |= found[address].mentions
+            waiting += found[address].references
+        if not waiting:
+            waiting = [m for each in found.values() for m in _called(each, mentioned) if m not in found]
+    return found
 
 
-@lru_cache(maxsize=512)
-def _imports(path: Path) -> tuple[Path, ...]:
-    """Return the files of this package that a file imports names from."""
-    found: list[Path] = []
-    for base, name in _named(path):
-        found += _sources(base, name)
-    return tuple(found)
+def _called(definition: Definition, mentioned: set[str]) -> list[Address]:
+    wanted = mentioned - (_OF_ESTIMATORS if "fit" in definition.methods else set())
+    return [a for name, a in definition.methods.items() if name in wanted or name.startswith("__")]
 
 
-def _named(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield each import of this package in a file, as module and name; the name is empty for all of it."""
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names if _own(alias.name))
-        elif isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            base = resolve_name(base, _dotted(path)) if node.level else base
-            yield from ((base, alias.name.replace("*", "")) for alias in node.names if _own(base))
+def _links(found: dict[Address, Definition], of: Definition) -> list[Address]:
+    methods = (address for _, address in sorted(of.methods.items()))
+    return [*of.references, *(address for address in methods if address in found)]
 
 
-def _sources(base: str, name: str) -> list[Path]:
-    """Return the files behind a name of a module: through `__init__.py` where it is a room's.
-
-    A name that `__init__.py` does not import stands for the whole room.
-    """
-    path = _PACKAGE.joinpath(*base.split(".")[1:])
-    if not path.is_dir():
-        return [path.with_suffix(".py")]
-    if name and ((path / name).is_dir() or (path / f"{name}.py").is_file()):
-        return _sources(f"{base}.{name}", "")
-    sources = [
-        resolve_name("." * node.level + (node.module or ""), base)
-        for node in _tree(path / "__init__.py").body
-        if isinstance(node, ast.ImportFrom) and node.level and name in (alias.name for alias in node.names)
-    ]
-    return [file for source in sources for file in _sources(source, name)] or sorted(path.rglob("*.py"))
+def _texts(found: dict[Address, Definition], of: Definition) -> str:
+    """Return the text of a definition, and of a class which methods count."""
+    return f"{of.text}{sorted(name for name, address in of.methods.items() if address in found)}"
 
 
-def _own(module: str) -> bool:
-    return module.partition(".")[0] == _PACKAGE.name
+def _hash(*texts: str) -> str:
+    return blake2b("\0".join(texts).encode(), digest_size=16).hexdigest()
 
 
-def _dotted(path: Path) -> str:
-    """Return the package that a file's relative imports start from."""
-    return ".".join((_PACKAGE.name, *path.parent.relative_to(_PACKAGE).parts))
+@lru_cache(maxsize=1)
+def _ours() -> Sources:
+    return Sources(_PACKAGE)
 
 
 def _file(module: str) -> Path | None:
     loaded = sys.modules.get(module)
     origin = getattr(loaded, "__file__", None) if loaded else getattr(find_spec(module), "origin", None)
     return Path(origin) if origin and origin.endswith(".py") else None
-
-
-@lru_cache(maxsize=512)
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_bytes())
-
-
-@lru_cache(maxsize=512)
-def _meaning(path: Path) -> str:
-    """Return a file's syntax tree without docstrings, as text."""
-    tree = ast.parse(path.read_bytes())
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and _is_text(body[0]):
-            del body[0]
-    return _dump(tree)
-
-
-def _dump(part: object) -> str:
-    """Write a tree down; what is empty is left out, as other versions of Python have other optional fields.
-
-    >>> _dump(ast.parse("def f(): pass"))
-    "Module(body=[FunctionDef(name='f',args=arguments(),body=[Pass()])])"
-    """
-    if isinstance(part, list):
-        return f"[{','.join(map(_dump, part))}]"
-    if not isinstance(part, ast.AST):
-        return repr(part)
-    given = ((name, value) for name, value in ast.iter_fields(part) if value not in (None, []))
-    return f"{type(part).__name__}({','.join(f'{name}={_dump(value)}' for name, value in given)})"
-
-
-def _is_text(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )

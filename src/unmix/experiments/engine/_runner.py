@@ -1,5 +1,6 @@
 """The sweep: hand runs to an executor, store what comes back, and lose nothing on the way."""
 
+import contextlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,8 +49,9 @@ def sweep(
 ) -> Outcome:
     """Do all runs that the store does not have, and store each as soon as it is done.
 
-    A run that raises is stored with its error and tried again by the next sweep. A run whose process dies is
-    tried once more by itself. Another sweep on the same folder shares the work.
+    At the end, however it comes, results are folded into one file for each table. A run that raises is stored
+    with its error and tried again by the next sweep. A run whose process dies is tried once more by itself.
+    Another sweep on the same folder shares the work.
 
     Parameters
     ----------
@@ -84,12 +86,17 @@ def sweep(
         _count(outcome, event, record)
         listen(event, task, record)
 
+    tasks = list(tasks)
     wanted = deque(tasks if force else _missing(tasks, store, tell))
     pool = _Pool(executor, workers)
     try:
         _run(wanted, store, pool, force, command, tell)
     finally:
         pool.close(store)
+        with contextlib.suppress(
+            OSError
+        ):  # results that can't be folded in are as good in files of their own
+            store.fold(dict.fromkeys(task.experiment for task in tasks))
         store.tidy()
     outcome.seconds = time.perf_counter() - start
     return outcome

@@ -15,6 +15,7 @@ from ._cell import BUDGETS, Cell
 from ._code import code_version
 
 PREFIX = "unmix.experiments.papers."
+_IDENTITY = ("experiment", "settings", "seed", "budget", "code", "data")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Task:
     @cached_property
     def key(self) -> str:
         """The address of the result: a digest of its identity."""
-        return hashlib.sha256(canonical(self.identity).encode()).hexdigest()[:20]
+        return key_of(self.identity)
 
     @property
     def described(self) -> list[dict[str, Any]]:
@@ -75,6 +76,12 @@ class Task:
     def __str__(self) -> str:
         first = self.cells[0]
         return f"{self.experiment}: {first.row}, {first.column}, seed {self.seed}"
+
+
+def key_of(record: dict[str, Any]) -> str:
+    """Return the address of a result: a digest of all that its numbers depend on."""
+    identity = {name: record[name] for name in _IDENTITY if name in record}
+    return hashlib.sha256(canonical(identity).encode()).hexdigest()[:20]
 
 
 def canonical(document: Any) -> str:

@@ -1,5 +1,6 @@
 """Independent components in passes over blocks of rows: sums, whitening, rotations, reliability."""
 
+from ._blocks import block_rows
 from ._reliability import Shape, labeller, stability
 from ._rotations import Goal, Solution, fixed_point, polar, quasi_newton
 from ._sums import CONTRASTS
@@ -7,6 +8,7 @@ from ._white import Spread, White, Whitening, spread_of, white_rows, whitening_o
 
 __all__ = [
     "CONTRASTS",
+    "block_rows",
     "fixed_point",
     "Goal",
     "labeller",

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unmix.rows import DaskRows, Prepare, Rows, array_rows, block_rows, sample_stride
+from unmix.rows import DaskRows, Rows, array_rows
 
+from ._blocks import Prepare, block_rows, sample_stride
 from ._reliability import Shape, shape_of
 from ._rotations import Evaluate
 from ._sums import contrast_sums, shape_sums, spread_sums

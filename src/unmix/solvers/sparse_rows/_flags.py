@@ -8,7 +8,7 @@ _SINGULAR = 0.05
 _NESTED = 0.02
 
 
-def flags(found: np.ndarray, active: np.ndarray, z: np.ndarray, singular: float) -> tuple[str, ...]:
+def flags(found: np.ndarray, active: np.ndarray, n_distinct: int, singular: float) -> tuple[str, ...]:
     """Return sentences about a sparse basis that should not be trusted as it is.
 
     Parameters
@@ -16,14 +16,15 @@ def flags(found: np.ndarray, active: np.ndarray, z: np.ndarray, singular: float)
     found : bool array of shape (n_components,)
         Rows with a spike.
     active : bool array of shape (n_samples, n_components)
-    z : array of shape (n_samples, n_components)
+    n_distinct : int
+        Distinct samples.
     singular : float
         Smallest singular value of the rows on white codes.
 
     Examples
     --------
     >>> z = np.random.default_rng(0).normal(size=(100, 2))
-    >>> print(*flags(np.array([False, False]), z != 0, z, 1.0))
+    >>> print(*flags(np.array([False, False]), z != 0, 100, 1.0))
     Nothing is sparse: no direction has a value of its own at which many samples sit. ...
     """
     sentences = []
@@ -42,7 +43,7 @@ def flags(found: np.ndarray, active: np.ndarray, z: np.ndarray, singular: float)
         f"Row {i} is inactive only where row {j} is: it may be a mixture of both."
         for i, j in _nested(found, active)
     ]
-    sentences += too_few(len(np.unique(z, axis=0)), len(found))
+    sentences += too_few(n_distinct, len(found))
     if singular < _SINGULAR:
         sentences.append(
             f"The rows are hardly independent (smallest singular value {singular:.3f}). Ask for fewer "

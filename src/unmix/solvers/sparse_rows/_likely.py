@@ -62,7 +62,7 @@ def likely_basis(
     epochs = -(-_STEPS * _BATCH // len(y))
     pace = Pace(epochs, min(_BATCH, len(y)), _RATE, seed, progress=False)
     width = Width(shrinking(*_WIDTHS, pace.steps(len(y))))
-    best: AffineMixture = train_restarts(members, {}, (y.float(),), pace, beside=width).objective
+    best: AffineMixture = train_restarts(members, {}, y.float(), pace, beside=width).objective
     rows, offsets = best.linear.weight.to(y), (best.linear.bias - best.prior.centre).to(y)
     scale = rows.norm(dim=1)
     return rows / scale[:, None], offsets / scale

@@ -18,6 +18,7 @@ from unmix.metrics import mcc, rotation_floor
 from unmix.penalties import dependency_sparsity
 
 from ...engine import RAW, ROTATION, Cell, make_method
+from .._grid import grid
 from .._references import is_reference
 from ..ddl._common import NETWORKS
 
@@ -37,16 +38,7 @@ LOSS = partial(dependency_sparsity, form="l1", step=0.01, normalize="std")
 
 def cells(worlds: Iterable[dict[str, Any]], methods: Iterable[str] = METHODS) -> tuple[Cell, ...]:
     """Return the cells of these methods and of the references, for each world and both scores."""
-    return tuple(cell for method in (*methods, RAW, ROTATION) for cell in row(method, worlds))
-
-
-def row(method: str, worlds: Iterable[dict[str, Any]], name: str = "") -> tuple[Cell, ...]:
-    """Return the cells of one method."""
-    return tuple(
-        Cell(name or method, column(world), value=value, settings={"method": method, "world": world})
-        for world in worlds
-        for value in (WITHIN, POOLED)
-    )
+    return tuple(cell for method in (*methods, RAW, ROTATION) for cell in own(method, worlds))
 
 
 def column(world: dict[str, Any]) -> str:
@@ -58,14 +50,20 @@ def column(world: dict[str, Any]) -> str:
 
 def own(method: str, worlds: Iterable[dict[str, Any]]) -> tuple[Cell, ...]:
     """Return the cells of a user's method, which is told the domains if its `fit` takes `domains`."""
-    return row(method, worlds, method.partition(":")[2])
+    return grid(method, ((column(world), world) for world in worlds), WITHIN, POOLED)
+
+
+def draw(cell: Cell, seed: int, budget: str) -> tuple[LatentDataset, LatentDataset]:
+    """Draw domains to fit on, and fresh samples of the same world."""
+    world = dict(cell.settings["world"])
+    data = multi_domain(PER_DOMAIN[budget] * world["n_domains"], random_state=seed, **world)
+    return data, data.world.sample(FRESH[budget], random_state=1_000_000 + seed)
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     """Draw domains, fit, and match codes of fresh samples to latents; a floor is a mean over rotations."""
-    world, method = dict(cell.settings["world"]), cell.settings["method"]
-    data = multi_domain(PER_DOMAIN[budget] * world["n_domains"], random_state=seed, **world)
-    fresh = data.world.sample(FRESH[budget], random_state=1_000_000 + seed)
+    method = cell.settings["method"]
+    data, fresh = draw(cell, seed, budget)
     if method == ROTATION:
         inside = fresh.world.sources.within(fresh.z, fresh.u)
         return {
@@ -73,6 +71,11 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
             POOLED: rotation_floor(fresh.z, random_state=seed),
         }
     code = fresh.x if is_reference(cell.settings) else codes(make(method, data, seed, budget), data, fresh)
+    return scores(fresh, code)
+
+
+def scores(fresh: LatentDataset, code: np.ndarray) -> dict[str, float]:
+    """Score codes within domains and over all of them."""
     return {WITHIN: mcc(fresh.z, code, within=fresh.u), POOLED: mcc(fresh.z, code)}
 
 

@@ -65,7 +65,7 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     estimates = estimates[:, list(match_components(data.z, estimates).order)]
     n_fit = 200 if budget == "smoke" else 2000
     every = range(data.z.shape[1])
-    pairs = (*_regions(data.structure), (every, every))
+    pairs = (*_regions(data.mixing.structure), (every, every))
     scores = (_predicted(data.z, estimates, target, given, n_fit) for target, given in pairs)
     return {f"R² {name}": score for name, score in zip(SCORES, scores, strict=True)}
 

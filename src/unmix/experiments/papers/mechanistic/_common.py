@@ -18,6 +18,7 @@ from unmix.metrics import rotation_floor, slot_identifiability
 from unmix.penalties import compositional_contrast
 
 from ...engine import RAW, ROTATION, Cell, codes_of, make_method
+from .._grid import grid
 
 SEARCH, COUNTING, NOTHING = "unmix default, search and counting", "counting alone", "reconstruction alone"
 AFTER, PATIENT = "search and contrast", "contrast, weight 1, ten times the steps"
@@ -35,15 +36,7 @@ AS_PUBLISHED: dict[str, Any] = {"search": False}
 
 def cells(worlds: Iterable[dict[str, Any]], methods: Iterable[str] = METHODS) -> tuple[Cell, ...]:
     """Return the cells of these methods, of the truth and of what learned nothing, for each world."""
-    return tuple(cell for method in (*methods, TRUTH, RAW, ROTATION) for cell in row(method, worlds))
-
-
-def row(method: str, worlds: Iterable[dict[str, Any]], name: str = "") -> tuple[Cell, ...]:
-    """Return the cells of one method."""
-    return tuple(
-        Cell(name or method, column(world), value=SIS, settings={"method": method, "world": world})
-        for world in worlds
-    )
+    return tuple(cell for method in (*methods, TRUTH, RAW, ROTATION) for cell in own(method, worlds))
 
 
 def column(world: dict[str, Any]) -> str:
@@ -54,7 +47,7 @@ def column(world: dict[str, Any]) -> str:
 
 def own(method: str, worlds: Iterable[dict[str, Any]]) -> tuple[Cell, ...]:
     """Return the cells of a user's method; its codes are slots in turn."""
-    return row(method, worlds, method.partition(":")[2])
+    return grid(method, ((column(world), world) for world in worlds), SIS)
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

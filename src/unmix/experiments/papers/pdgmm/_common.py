@@ -17,6 +17,7 @@ from unmix.estimators import PDGMM, SparseBasis, VaDE
 from unmix.metrics import mcc, r2, rotation_floor
 
 from ...engine import RAW, ROTATION, Cell, make_method
+from .._grid import grid
 from .._references import is_reference, reference_codes
 
 BOTH, FIRST, SECOND = "both stages", "first stage", "second stage alone, on raw x"
@@ -34,12 +35,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
     **{f"delta = {d}": {"delta": float(d)} for d in (1, 2, 3)},
     **{f"theta = {t}": {"theta": float(t)} for t in (15, 30, 45)},
 }
-SAMPLES = {"smoke": 400, "laptop": 6144, "full": 50_000}
+SAMPLES = {"smoke": 400, "laptop": 6144, "full": 100_000}
 FRESH = {"smoke": 400, "laptop": 5000, "full": 5000}
 PDGMM_SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"max_iter": 2, "n_restarts": 1},
     "laptop": {"max_iter": 20, "n_restarts": 2},
-    "full": {},
+    "full": {"max_iter": 6, "n_restarts": 4},
 }
 VADE_SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"max_iter": 1},
@@ -55,21 +56,8 @@ def settings(method: str, world: Any, **more: Any) -> dict[str, Any]:
 
 def references(columns: Iterable[tuple[str, Any]], *values: str, **cell: Any) -> tuple[Cell, ...]:
     """Return the cells of the rows without a first stage, for each of these values."""
-    return tuple(
-        Cell(row, column, value=value, settings=settings(row, world), **cell)
-        for column, world in columns
-        for row in (SECOND, RAW, ROTATION)
-        for value in values
-    )
-
-
-def own(method: str, columns: Iterable[tuple[str, Any]], *values: str, **cell: Any) -> tuple[Cell, ...]:
-    """Return the cells of a user's method, for each of these values."""
-    return tuple(
-        Cell(method.partition(":")[2], column, value=value, settings=settings(method, world), **cell)
-        for column, world in columns
-        for value in values
-    )
+    rows = (SECOND, RAW, ROTATION)
+    return tuple(made for at in columns for row in rows for made in grid(row, (at,), *values, **cell))
 
 
 def draw(cell: Cell, seed: int, budget: str) -> tuple[LatentDataset, LatentDataset]:

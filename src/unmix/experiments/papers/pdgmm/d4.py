@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...engine import Cell
-from ._common import BOTH, SECOND, draw, judge, model_of, own, references, settings
+from .._grid import grid
+from ._common import BOTH, SECOND, draw, judge, model_of, references, settings
 
 SOURCE = "arXiv:2604.13218, appendix D.4: epochs times seconds of an epoch"
 # latents: thousands of epochs, seconds of a thousand
@@ -32,7 +33,7 @@ CELLS = (*(cell for n in COST for cell in _cells(n)), *references(WORLDS, "mcc")
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return own(method, WORLDS, "mcc")
+    return grid(method, WORLDS, "mcc")
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

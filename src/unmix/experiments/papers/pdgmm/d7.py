@@ -7,6 +7,7 @@ the measure of affine recovery, which is R² and is what is taken here.
 from typing import Any
 
 from ...engine import Cell
+from .._grid import grid
 from ._common import (
     BOTH,
     FIRST,
@@ -17,7 +18,6 @@ from ._common import (
     judge,
     model_of,
     of,
-    own,
     references,
     scores,
     settings,
@@ -41,7 +41,7 @@ CELLS = (
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return own(method, WORLDS.items(), "r2")
+    return grid(method, WORLDS.items(), "r2")
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

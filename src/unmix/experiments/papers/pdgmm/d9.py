@@ -15,7 +15,8 @@ from unmix.estimators import causal_graph
 from unmix.metrics import cpdag, match_components, shd
 
 from ...engine import Cell
-from ._common import BOTH, FRESH, SETTINGS, codes, draw, model_of, own, references, settings, unmasked
+from .._grid import grid
+from ._common import BOTH, FRESH, SETTINGS, codes, draw, model_of, references, settings, unmasked
 from ._paper import PAPER, published
 
 TRUTH = "true latents"
@@ -37,7 +38,7 @@ CELLS = (
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return own(method, WORLDS.items(), "shd", better="lower")
+    return grid(method, WORLDS.items(), "shd", better="lower")
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

@@ -10,7 +10,8 @@ are no better unmixing.
 """
 
 from ...engine import Cell
-from ._common import BOTH, SETTINGS, own, references, run, settings
+from .._grid import grid
+from ._common import BOTH, SETTINGS, references, run, settings
 
 __all__ = ["CELLS", "run", "with_method"]
 
@@ -51,4 +52,4 @@ CELLS = (
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return own(method, ((column, world) for column, (world, _) in WORLDS.items()), "mcc")
+    return grid(method, ((column, world) for column, (world, _) in WORLDS.items()), "mcc")

@@ -6,7 +6,8 @@ known to us.
 """
 
 from ...engine import Cell
-from ._common import BOTH, own, references, run, settings
+from .._grid import grid
+from ._common import BOTH, references, run, settings
 
 __all__ = ["CELLS", "run", "with_method"]
 
@@ -26,4 +27,4 @@ CELLS = (
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return own(method, ((f"n = {n}", world) for n, world in WORLDS.items()), "r2", "mcc")
+    return grid(method, ((f"n = {n}", world) for n, world in WORLDS.items()), "r2", "mcc")

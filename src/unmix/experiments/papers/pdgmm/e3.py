@@ -5,7 +5,8 @@ readable in our copy; the degree k of the causal graph is taken. Standard deviat
 """
 
 from ...engine import Cell
-from ._common import BOTH, own, references, run, settings
+from .._grid import grid
+from ._common import BOTH, references, run, settings
 
 __all__ = ["CELLS", "run", "with_method"]
 
@@ -25,4 +26,4 @@ CELLS = (
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return own(method, WORLDS.items(), "r2", "mcc")
+    return grid(method, WORLDS.items(), "r2", "mcc")

@@ -13,7 +13,8 @@ from scipy.optimize import linear_sum_assignment
 from unmix.metrics import block_r2
 
 from ...engine import Cell
-from ._common import BOTH, codes, draw, model_of, own, references, settings
+from .._grid import grid
+from ._common import BOTH, codes, draw, model_of, references, settings
 
 SOURCE = "arXiv:2604.13218, appendix E.5, a range"
 BLOCKS = ((2, 2, 2, 2, 2), (1, 1, 1, 3, 4))
@@ -47,8 +48,8 @@ CELLS = (
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
     return (
-        *own(method, WORLDS.items(), OWN["value"]),
-        *own(method, WORLDS.items(), OTHER["value"], better="lower"),
+        *grid(method, WORLDS.items(), OWN["value"]),
+        *grid(method, WORLDS.items(), OTHER["value"], better="lower"),
     )
 
 

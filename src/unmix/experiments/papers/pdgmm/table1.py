@@ -15,6 +15,7 @@ import numpy as np
 from unmix.metrics import mcc
 
 from ...engine import RAW, ROTATION, Cell
+from .._grid import grid
 from ._common import (
     BOTH,
     FIRST,
@@ -28,7 +29,6 @@ from ._common import (
     judge,
     model_of,
     of,
-    own,
     scores,
     settings,
     vade_scores,
@@ -62,7 +62,7 @@ CELLS = tuple(cell for name, world in SETTINGS.items() for cell in _cells(name, 
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return own(method, SETTINGS.items(), "mcc", "r2")
+    return grid(method, SETTINGS.items(), "mcc", "r2")
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

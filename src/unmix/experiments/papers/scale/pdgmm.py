@@ -7,7 +7,8 @@ takes two days. The published mixing is nearly linear, so that the second stage 
 from typing import Any
 
 from ...engine import Cell
-from ..pdgmm._common import BOTH, SECOND, draw, judge, model_of, own, references, settings
+from .._grid import grid
+from ..pdgmm._common import BOTH, SECOND, draw, judge, model_of, references, settings
 from ._common import SECONDS, timed
 
 WORLDS = {f"n = {n}": {"n_latents": n} for n in (50, 100)}
@@ -25,7 +26,7 @@ CELLS = (
 
 def with_method(method: str) -> tuple[Cell, ...]:
     """Return the cells of a user's method."""
-    return (*own(method, WORLDS.items(), "mcc"), *own(method, WORLDS.items(), "seconds", better="lower"))
+    return (*grid(method, WORLDS.items(), "mcc"), *grid(method, WORLDS.items(), "seconds", better="lower"))
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:

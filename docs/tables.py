@@ -1,0 +1,163 @@
+"""Fill the tables of the documents from what results/ holds: python docs/tables.py.
+
+A document says where a table goes by two lines, `<!-- table ddl.recovery -->` and `<!-- /table -->`. What is
+between them is written here, from the largest budget that is stored, and nothing else is touched.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from unmix.experiments import RAW, ROTATION, Line, Store, Table, summarise
+from unmix.experiments.papers.cg import _common as cg
+from unmix.experiments.papers.cg.promised import EXACT as EXACT_GRAPH
+from unmix.experiments.papers.cg.promised import PROMISED
+from unmix.experiments.papers.ddl import _common as ddl
+from unmix.experiments.papers.ddl.recovery import EXACT
+from unmix.experiments.papers.mechanistic import _common as slots
+from unmix.experiments.papers.pdgmm import _common as pdgmm
+from unmix.experiments.papers.pdgmm import d5_bounds, d9, second_stage
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- /table -->)", flags=re.DOTALL)
+Entry = tuple[str, str]  # row and value of a cell
+View = dict[str, Entry]  # by the head of a column
+
+
+def beside(value: str) -> View:
+    """Return the columns of what learned nothing."""
+    return {"raw x": (RAW, value), "rotation floor": (ROTATION, value)}
+
+
+SLOTS: View = {
+    "search and counting": (slots.SEARCH, slots.SIS),
+    **{name: (name, slots.SIS) for name in slots.CONTRASTS},
+    "true latents": (slots.TRUTH, slots.SIS),
+    **beside(slots.SIS),
+}
+ABLATION = (slots.AFTER, slots.COUNTING, slots.NOTHING, slots.PATIENT)
+DOMAINS: View = {
+    "CG-VAE": (cg.BOTH, cg.WITHIN),
+    "over all domains": (cg.BOTH, cg.POOLED),
+    "without sparsity": (cg.CHANGES, cg.WITHIN),
+    "sparsity alone": (cg.SPARSITY, cg.WITHIN),
+    "iVAE": (cg.IDENTIFIABLE, cg.WITHIN),
+    **beside(cg.WITHIN),
+}
+MIXTURES: View = {
+    "both stages": (pdgmm.BOTH, "mcc"),
+    "paper": (pdgmm.BOTH, "mcc"),
+    "sparse basis of raw x": (pdgmm.SECOND, "mcc"),
+    **beside("mcc"),
+}
+VIEWS: dict[str, View] = {
+    "ddl.recovery": {"MCC": (ddl.DEFAULT, "mcc"), "exact structures": (ddl.DEFAULT, EXACT), **beside("mcc")},
+    "ddl.figure5": {
+        "MCC": (ddl.DEFAULT, "mcc"),
+        "L1, as published": (ddl.PUBLISHED, "mcc"),
+        "paper": (ddl.DEFAULT, "mcc"),
+        **beside("mcc"),
+    },
+    "cg.domains": DOMAINS,
+    "cg.square": DOMAINS,
+    "cg.promised": {
+        "MCC within domains": (cg.BOTH, cg.WITHIN),
+        "promised latents found": (cg.BOTH, PROMISED),
+        "exact graphs": (cg.BOTH, EXACT_GRAPH),
+        **beside(cg.WITHIN),
+    },
+    "pdgmm.table1": {
+        **MIXTURES,
+        "before the rotation": (f"{pdgmm.BOTH}, before the rotation", "mcc of unrotated"),
+        "R²": (pdgmm.BOTH, "r2"),
+        "R² of raw x": (RAW, "r2"),
+    },
+    "pdgmm.hard": {**MIXTURES, "R²": (pdgmm.BOTH, "r2"), "R² of raw x": (RAW, "r2")},
+    "pdgmm.d4": {"sparse basis of raw x, s": (pdgmm.SECOND, "seconds"), "paper": (pdgmm.SECOND, "seconds")},
+    "pdgmm.d5_bounds": {
+        "published solver": (d5_bounds.PUBLISHED, "mcc"),
+        "paper": (d5_bounds.PUBLISHED, "mcc"),
+    },
+    "pdgmm.d9": {
+        "both stages": (pdgmm.BOTH, "shd"),
+        "paper": (pdgmm.BOTH, "shd"),
+        "true latents": (d9.TRUTH, "shd of truth"),
+        "sparse basis of raw x": (pdgmm.SECOND, "shd"),
+        **beside("shd"),
+    },
+    "pdgmm.second_stage": {
+        "MCC": (pdgmm.SECOND, "mcc"),
+        "ceiling": (second_stage.CEILING, "mcc"),
+        "rows found": (pdgmm.SECOND, second_stage.ROWS_FOUND),
+        "activity right": (pdgmm.SECOND, second_stage.ACTIVITY),
+        **beside("mcc"),
+    },
+    "mechanistic.overlap": SLOTS,
+    "mechanistic.kinds": SLOTS,
+    "mechanistic.ablation": {
+        "search and counting": (slots.SEARCH, slots.SIS),
+        **{name: (name, slots.SIS) for name in ABLATION},
+        **beside(slots.SIS),
+    },
+    "scale.ddl": {
+        "MCC": (ddl.DEFAULT, "mcc"),
+        "seconds": (ddl.DEFAULT, "seconds"),
+        "L1, as published": (ddl.PUBLISHED, "mcc"),
+        **beside("mcc"),
+    },
+    "scale.cg": {
+        "MCC within domains": (cg.BOTH, cg.WITHIN),
+        "seconds": (cg.BOTH, "seconds"),
+        "iVAE": (cg.IDENTIFIABLE, cg.WITHIN),
+        **beside(cg.WITHIN),
+    },
+    "scale.pdgmm": {"MCC": (pdgmm.BOTH, "mcc"), "seconds": (pdgmm.BOTH, "seconds"), **beside("mcc")},
+    "scale.mechanistic": SLOTS | {"seconds": (slots.SEARCH, "seconds")},
+}
+
+
+def filled(text: str, tables: Iterable[Table]) -> str:
+    """Return a document with its tables written anew."""
+    stored = {table.experiment: table for table in reversed(tuple(tables)) if table.budget != "smoke"}
+    return BLOCK.sub(lambda found: found[1] + block(found[2], stored.get(found[2])) + found[3], text)
+
+
+def block(name: str, table: Table | None) -> str:
+    """Write one table: a line for each setting, and a column for each entry of its view."""
+    if table is None:
+        return f"`unmix reproduce {name}`: not run yet.\n"
+    lines = {(line.row, line.value, line.column): line for line in table.lines}
+    view, settings = VIEWS[name], dict.fromkeys(line.column for line in table.lines)
+    grid = [[at, *(_entry(head, lines.get((*view[head], at))) for head in view)] for at in settings]
+    counted = sorted({line.n for line in table.lines if line.n})
+    seeds = " to ".join(map(str, dict.fromkeys((counted[0], counted[-1]))))
+    rows = [["", *view], ["---"] * (len(view) + 1), *(row for row in grid if row[1])]
+    return "\n".join(
+        [
+            f"`unmix reproduce {name} --budget {table.budget}`, mean ± standard deviation of {seeds} seeds:",
+            "",
+            *(f"| {' | '.join(row)} |" for row in rows),
+            "",
+        ]
+    )
+
+
+def _entry(head: str, line: Line | None) -> str:
+    if line is None or line.ours is None:
+        return ""
+    if head == "paper":
+        return "" if line.paper is None else f"{line.paper:,g}"
+    if line.value.startswith("share"):
+        return f"{line.ours:.0%}"
+    digits = 1 if line.value.startswith(("seconds", "shd")) else 3
+    spread = (
+        "" if line.our_spread is None or line.row in (RAW, ROTATION) else f" ± {line.our_spread:.{digits}f}"
+    )
+    return f"{line.ours:.{digits}f}{spread}"
+
+
+if __name__ == "__main__":
+    tables = summarise(Store(ROOT / "results").records())
+    for path in DOCUMENTS:
+        path.write_text(filled(path.read_text(encoding="utf-8"), tables), encoding="utf-8")

@@ -1,0 +1,59 @@
+"""Locks between processes: files that are locked for as long as they are open."""
+
+import os
+from pathlib import Path
+from typing import IO
+
+try:
+    import fcntl
+except ImportError:  # not on every system
+    HAS_LOCKS = False
+else:
+    HAS_LOCKS = True
+
+
+def take(path: Path, *, wait: bool) -> IO[str] | None:
+    """Lock a file, which is made if need be; None where another has it and this one does not wait.
+
+    The lock ends when the file returned is closed, or this process ends in whatever way. Where the system has
+    no such locks everybody gets what they ask for.
+    """
+    while True:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = open(path, "w", encoding="utf-8")  # noqa: SIM115 - the open file is the lock
+        except (FileNotFoundError, FileExistsError):
+            if path.parent.is_file():
+                raise
+            continue  # another process tidied the folder away at this very moment
+        if not _locked(file, wait):
+            file.close()
+            return None
+        if _is_at(path, file):
+            return file
+        file.close()  # its last owner removed it while we waited
+
+
+def leave(path: Path, file: IO[str]) -> None:
+    """Give a lock back and remove its file."""
+    if not HAS_LOCKS:  # such systems do not remove open files either
+        file.close()
+    path.unlink(missing_ok=True)
+    file.close()
+
+
+def _locked(file: IO[str], wait: bool) -> bool:
+    if not HAS_LOCKS:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_at(path: Path, file: IO[str]) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,151 @@
+"""Where batches come from: tensors that are held, or rows that are read as they are needed."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from unmix.rows import Rows
+
+from ._batches import Minibatches
+
+_WINDOW = 2**25  # entries of the rows that are shuffled together
+_PIECES = 16  # places of the table that a window is read from
+
+
+class Held:
+    """Tensors on their device, with the samples along the first axis."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        self.tensors = tensors
+
+    def __len__(self) -> int:
+        return len(self.tensors[0])
+
+    def head(self, n: int) -> tuple[Tensor, ...]:
+        """Return the first samples."""
+        return tuple(tensor[:n] for tensor in self.tensors)
+
+    def batches(self, **settings: Any) -> Minibatches:
+        """Return endless shuffled batches."""
+        return Minibatches(*self.tensors, **settings)
+
+
+class Streamed:
+    """Rows of a table larger than memory, of which a window at a time is shuffled.
+
+    Parameters
+    ----------
+    rows : Rows
+    prepare : callable
+        Turns rows as they are stored into what networks take, on their device.
+    window : int, optional
+        Rows that are in memory at a time; by default about 128 MB of them.
+    """
+
+    def __init__(self, rows: Rows, prepare: Callable[[Any], Tensor], window: int | None = None) -> None:
+        self.rows, self.prepare = rows, prepare
+        self.window = window or max(_PIECES, _WINDOW // rows.n_features)
+
+    def __len__(self) -> int:
+        return self.rows.n_rows
+
+    def head(self, n: int) -> tuple[Tensor, ...]:
+        """Return samples spread over the table."""
+        stride = max(1, self.rows.n_rows // n)
+        return (torch.cat([self.prepare(block) for block in self.rows.every(stride)])[:n],)
+
+    def batches(self, **settings: Any) -> "Windows":
+        """Return endless batches."""
+        return Windows(self, **settings)
+
+
+class Windows:
+    """Endless batches of rows that are read from the table in windows, resumable to the bit.
+
+    A pass visits pieces of the table in random order. Sixteen of them make a window, whose rows are shuffled;
+    a batch may end in the next window, so that every row is seen exactly once in each pass.
+
+    Examples
+    --------
+    >>> from unmix.rows import array_rows
+    >>> rows = array_rows(torch.arange(10.0)[:, None], block=4)
+    >>> batches = Windows(Streamed(rows, torch.as_tensor, window=4), 5, torch.Generator().manual_seed(0))
+    >>> torch.cat([next(batches)[0], next(batches)[0]]).flatten().sort().values
+    tensor([0., 1., 2., 3., 4., 5., 6., 7., 8., 9.])
+    """
+
+    def __init__(
+        self, source: Streamed, batch_size: int, generator: torch.Generator, noise: int | None = None
+    ) -> None:
+        self.source, self.generator, self.noise = source, generator, noise
+        self.batch_size = min(batch_size, len(source))
+        self.piece = max(1, source.window // _PIECES)
+        self._seed, self._next, self._cursor = (
+            0,
+            0,
+            0,
+        )  # of the pass; windows read in it; place in the last one
+        self._held = self.source.prepare(self.source.rows.take(0, 1))[:0]
+
+    def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
+        return self
+
+    def __next__(self) -> tuple[Tensor, ...]:
+        parts, missing = [], self.batch_size
+        while missing > 0:
+            if self._cursor == len(self._held):
+                self._turn()
+            part = self._held[self._cursor : self._cursor + missing]
+            self._cursor += len(part)
+            missing -= len(part)
+            parts.append(part)
+        batch = torch.cat(parts)
+        return (batch,) if self.noise is None else (batch, self._normal(batch))
+
+    def _turn(self) -> None:
+        """Read the next window, of a new pass where the last one is over."""
+        n_pieces = -(-len(self.source) // self.piece)
+        if self._next % -(-n_pieces // _PIECES) == 0:
+            self._seed = int(torch.randint(2**62, (), generator=self.generator))
+            self._next = 0
+        self._held, self._cursor = self._window(self._next, n_pieces), 0
+        self._next += 1
+
+    def _window(self, number: int, n_pieces: int) -> Tensor:
+        order = torch.randperm(n_pieces, generator=torch.Generator().manual_seed(self._seed))
+        chosen = order[number * _PIECES : (number + 1) * _PIECES].tolist()
+        taken = [self.source.prepare(self._read(index)) for index in chosen]
+        together = torch.cat(taken)
+        shuffle = torch.Generator().manual_seed(self._seed + 1 + number)
+        return together[torch.randperm(len(together), generator=shuffle).to(together.device)]
+
+    def _read(self, index: int) -> Any:
+        start = index * self.piece
+        return self.source.rows.take(start, min(start + self.piece, len(self.source)))
+
+    def _normal(self, like: Tensor) -> Tensor:
+        return torch.randn(len(like), self.noise or 0, generator=self.generator).to(like)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the pass, the window, the place in it and the generator's state."""
+        place = {"seed": self._seed, "next": self._next, "cursor": self._cursor}
+        return place | {"generator": self.generator.get_state()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a place saved by `state_dict`: the window is read again."""
+        self._seed, self._next, self._cursor = state["seed"], state["next"], state["cursor"]
+        self.generator.set_state(state["generator"])
+        if self._next:
+            self._held = self._window(self._next - 1, -(-len(self.source) // self.piece))
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Say what is batched and how, so that a resumed run notices other data."""
+        head = self.source.rows.head(4)
+        return {
+            "shape": [self.source.rows.n_rows, self.source.rows.n_features],
+            "batch_size": self.batch_size,
+            "seed": self.generator.initial_seed(),
+            "head": head.astype(float).sum().item(),
+        }
