@@ -18,7 +18,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     Parameters
     ----------
     path : path-like
-        Where the file shall be. Its folder must exist; an existing file is replaced.
+        Where the file will be. Its folder must exist; an existing file is replaced.
 
     Yields
     ------
@@ -53,7 +53,7 @@ def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> Path:
     Parameters
     ----------
     path : path-like
-        Where the file shall be. Its folder must exist; an existing file is replaced.
+        Where the file will be. Its folder must exist; an existing file is replaced.
     data : bytes or str
         The content; text is encoded as UTF-8.
 

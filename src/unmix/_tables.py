@@ -68,7 +68,7 @@ def read(path: str | Path, *, keys: Sequence[str] = ("x",)) -> Table:
 def read_with(
     path: str | Path, *, keys: Sequence[str] = ("x",), also: Sequence[str] = ()
 ) -> tuple[Table, dict[str, np.ndarray]]:
-    """Read a table as `read` does and, in the same go, other arrays of an NPZ file, those that it has."""
+    """Read a table as `read` does, and from the same NPZ file other arrays, where it has them."""
     file, key = _split_key(str(path))
     suffix = file.suffix.lower()
     if suffix not in _READABLE:

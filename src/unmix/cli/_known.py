@@ -32,7 +32,7 @@ def mask_of(path: str) -> Any:
 
 
 def read_with_truth(path: str) -> tuple[_tables.Table, dict[str, Any]]:
-    """Read x and, where an NPZ file has it, what `unmix simulate` knows of its latents, in one go."""
+    """Read x and, where an NPZ file has it, what `unmix simulate` knows of its latents, from one read."""
     table, more = _tables.read_with(path, also=() if ".npz:" in path else TRUTH)
     if "z" not in more:
         return table, {}

@@ -28,7 +28,7 @@ Member = TypeVar("Member", bound=nn.Module)
 class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """An encoder and a decoder behind scikit-learn's API; subclasses say how the pair is trained.
 
-    What depends on the kind of data is in a part of its own: tables, images, and rows larger than memory.
+    What depends on the kind of data is in separate modules: tables, images, and rows larger than memory.
     """
 
     # what `__init__` of every subclass stores
@@ -42,7 +42,7 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     random_state: Any
 
     needs_domains: ClassVar[bool] = False  # to fit: the domain of each sample
-    takes: ClassVar[tuple[str, ...]] = ("tables",)  # kinds of data; besides "images" and "rows"
+    takes: ClassVar[tuple[str, ...]] = ("tables",)  # kinds of data: some take "images" and "rows" too
     overcomplete: ClassVar[bool] = False  # whether there may be more latents than variables
     _fitted_arrays: ClassVar[tuple[str, ...]] = ("latent_scale_",)  # what a file keeps, besides networks
 

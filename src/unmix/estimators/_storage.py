@@ -142,7 +142,7 @@ def _restore(header: dict[str, Any], tensors: dict[str, Tensor], trusted: tuple[
 
 
 def _restore_networks(estimator: Any, tensors: dict[str, Tensor]) -> None:
-    """Build the networks anew from their factories and give them their weights."""
+    """Build the networks again from their factories and give them their weights."""
     with torch.random.fork_rng(devices=[]):
         built = estimator._networks(estimator._shape)
     objective = Objective(built.encoder, built.decoder, estimator.n_components)

@@ -49,7 +49,7 @@ def read_reasons(folder: str | os.PathLike[str]) -> tuple[Reason, ...]:
     Returns
     -------
     tuple of Reason
-        In the order of the file; of several that fit a cell the first counts.
+        In the order of the file; the first that fits a cell counts.
 
     Examples
     --------

@@ -105,7 +105,7 @@ class Store:
     def claim(self, task: Task) -> IO[str] | None:
         """Take a run for this process, so that another sweep leaves it; None where another has it.
 
-        The claim ends when the file returned is closed, or this process ends in whatever way.
+        The claim ends when the file returned is closed, or this process ends, however that happens.
         """
         return take(self.folder / ".claims" / task.key, wait=False)
 
