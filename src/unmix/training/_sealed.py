@@ -2,11 +2,13 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
+
+from unmix.rows import use_safetensors
 
 from .._files import atomic_write
 
@@ -26,17 +28,16 @@ def read_sealed(path: Path, key: str) -> tuple[str, dict[str, Tensor]]:
     >>> read_sealed(path, "note")
     ('hello', {'one': tensor([1.])})
     """
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no iterator)
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ValueError(f"it is truncated or another kind of file: {error}") from error
+    header, tensors = use_safetensors(path, _content, "pt")
     if key not in header or header.get("sha256") != _digest(tensors, header[key]):
         raise ValueError(
             "it is another file or was changed since it was written: its checksum does not agree"
         )
     return header[key], tensors
+
+
+def _content(file: Any) -> tuple[dict[str, str], dict[str, Tensor]]:
+    return file.metadata() or {}, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
 def _digest(tensors: dict[str, Tensor], text: str) -> str:
