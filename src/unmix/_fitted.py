@@ -23,6 +23,10 @@ class Fitted:
     """
 
     def __init__(self, model: Any, x: Any = None, *, codes: np.ndarray | None = None, most: int = 1000):
+        if np.ndim(x) not in (0, 2):
+            raise ValueError(
+                f"`x` must be a table (n_samples, n_observed), got shape {np.shape(x)}. Flatten it."
+            )
         self.model, self.x, self.most = model, x, most
         if codes is not None:
             self.codes = codes
