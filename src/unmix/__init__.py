@@ -14,24 +14,28 @@ _ROOMS = (
     "structure",
     "theory",
     "metrics",
+    "rows",
     "nn",
     "training",
     "penalties",
+    "objectives",
+    "solvers",
     "data",
     "estimators",
     "plots",
     "experiments",
     "report",
 )
+_FROM_ESTIMATORS = (*_ESTIMATORS, "load")
 
-__all__ = ["__version__", *_ROOMS, *_ESTIMATORS, "load"]
+__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS]
 
 
 def __getattr__(name: str) -> Any:
     """Import a room or an estimator the first time it is asked for (PEP 562)."""
     if name in _ROOMS:
         return import_module(f"unmix.{name}")
-    if name in _ESTIMATORS or name == "load":
+    if name in _FROM_ESTIMATORS:
         return getattr(import_module("unmix.estimators"), name)
     raise AttributeError(f"module 'unmix' has no attribute {name!r}")
 

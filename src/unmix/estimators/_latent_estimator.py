@@ -141,7 +141,14 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """Return the part for this kind of data, where this estimator takes it."""
         if "images" in self.takes and _images.is_images(X):
             return _images
-        return _streams if "rows" in self.takes and _streams.is_rows(X) else _tables
+        if not _streams.is_rows(X):
+            return _tables
+        if "rows" not in self.takes:
+            name = type(self).__name__
+            raise TypeError(
+                f"`X` must be an array for {name}, got {X!r}. Read the file first, or use BetaVAE."
+            )
+        return _streams
 
     def _pace(self) -> Pace:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))

@@ -12,7 +12,18 @@ from ._syntax import Address, Import
 
 _PACKAGE = next(folder for folder in Path(__file__).parents if folder.name == __name__.partition(".")[0])
 # methods that other libraries call: nothing of ours need mention them
-_CALLED = {"forward", "backward", "setup_context", "vmap", "jvp", "fit", "transform", "predict", "score"}
+_CALLED = {
+    "forward",
+    "close",
+    "backward",
+    "setup_context",
+    "vmap",
+    "jvp",
+    "fit",
+    "transform",
+    "predict",
+    "score",
+}
 _OF_ESTIMATORS = {"save"}  # knows how all of them are stored, and changes no number
 
 

@@ -114,7 +114,15 @@ class Module:
     def imports(self) -> dict[str, Import]:
         """Where names that are not defined here come from."""
         found = {name: source for name, source in self._names.items() if source is not None}
-        return {**_lazy(self._body, self.name), **found}
+        return {**self._lazy, **found}
+
+    @cached_property
+    def _lazy(self) -> dict[str, Import]:
+        """Names that a package takes from a room on first use, where it has a list `_FROM_<ROOM>` of them."""
+        lists = [name for name in self._names if name.startswith("_FROM_")]
+        rooms = [f"{self.name}.{name.removeprefix('_FROM_').lower()}" for name in lists]
+        opened = {room: self.sources.module(room) for room in rooms}
+        return {name: Import(room, name) for room, held in opened.items() if held for name in held._names}
 
     @cached_property
     def _names(self) -> Names:
@@ -216,20 +224,3 @@ def _roots(target: ast.expr) -> Iterator[str]:
         yield from (name for part in target.elts for name in _roots(part))
     elif isinstance(target, ast.Attribute | ast.Subscript | ast.Starred):
         yield from _roots(target.value)
-
-
-def _lazy(body: list[ast.stmt], package: str) -> dict[str, Import]:
-    """Return the names that a package imports on first use, from its lists `_FROM_<ROOM>`."""
-    lists = {
-        target.id.removeprefix("_FROM_").lower(): node.value
-        for node in body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name) and target.id.startswith("_FROM_")
-    }
-    return {
-        part.value: Import(f"{package}.{room}", part.value)
-        for room, names in lists.items()
-        for part in ast.walk(names)
-        if isinstance(part, ast.Constant) and isinstance(part.value, str)
-    }
