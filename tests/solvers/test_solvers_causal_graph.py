@@ -65,7 +65,10 @@ def test_a_pair_is_tested_with_its_own_number_of_samples():
     partial = (0.2 - 0.5 * 0.4) / np.sqrt((1 - 0.25) * (1 - 0.16))
     assert partial == pytest.approx(0) and pairwise_p_value(correlations, 1000.0) == pytest.approx(1)
     assert (
-        pairwise_p_value(correlations[:2, :2], 1000.0) < 1e-8 < 0.2 < pairwise_p_value(correlations[:2, :2], 40.0)
+        pairwise_p_value(correlations[:2, :2], 1000.0)
+        < 1e-8
+        < 0.2
+        < pairwise_p_value(correlations[:2, :2], 40.0)
     )
     assert pairwise_p_value(correlations[:2, :2], 29) == 1 and pairwise_p_value(correlations, 29) == 0
 
