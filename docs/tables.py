@@ -118,7 +118,7 @@ VIEWS: dict[str, View] = {
 
 
 def filled(text: str, tables: Iterable[Table]) -> str:
-    """Return a document with its tables written anew."""
+    """Return a document with its tables written again."""
     stored = {table.experiment: table for table in reversed(tuple(tables)) if table.budget != "smoke"}
     return BLOCK.sub(lambda found: found[1] + block(found[2], stored.get(found[2])) + found[3], text)
 

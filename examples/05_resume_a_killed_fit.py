@@ -23,7 +23,7 @@ def fit(checkpoint: Path) -> unmix.BetaVAE:
     return model.fit(x)
 
 
-if "--child" in sys.argv:  # this very script again, in a process of its own that can be killed
+if "--child" in sys.argv:  # this script again, in another process that can be killed
     sys.exit(fit(Path(sys.argv[-1])) is None)
 
 with tempfile.TemporaryDirectory() as name:

@@ -90,7 +90,7 @@ def draw_relations() -> Figure:
 
 
 def columns(overlap: int, rows: int = 6) -> np.ndarray:
-    """Return the Jacobian of two latents that move so many rows each, some in common."""
+    """Return the Jacobian of two latents that move `rows` rows each, some in common."""
     jacobian = np.zeros((2 * rows - overlap, 2))
     jacobian[:rows, 0] = np.linspace(1, 2, rows)
     jacobian[rows - overlap :, 1] = 1

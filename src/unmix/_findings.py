@@ -133,8 +133,8 @@ class Findings:
     def story(self) -> tuple[Any, ...]:
         """What a person wants to know, line by line; the structure itself comes last."""
         if self.structure is None or self.resting is not None:  # a dense mixing is no news
-            known = (self.resting, self.mixture, self.components)
-            return (f"{self.method}: {'; '.join(str(part) for part in known if part)}.",)
+            known = [str(part) for part in (self.resting, self.mixture, self.components) if part]
+            return (f"{self.method}: {'; '.join(known or [f'{self.n_components} latents'])}.",)
         structure = self.structure
         margin = "" if structure.margin is None else f", margin {structure.margin:.1f}"
         edges = f"{self.method}: {structure.n_edges} dependencies of {structure.support.size}{margin}"

@@ -19,10 +19,14 @@ class Fitted:
     codes : array of shape (n_samples, n_latents), optional
         The latents of the rows, where they are known already.
     most : int
-        Take Jacobians at so many rows at most, spread over the data.
+        Number of rows at which Jacobians are taken, at most; they are spread over the data.
     """
 
     def __init__(self, model: Any, x: Any = None, *, codes: np.ndarray | None = None, most: int = 1000):
+        if np.ndim(x) not in (0, 2):
+            raise ValueError(
+                f"`x` must be a table (n_samples, n_observed), got shape {np.shape(x)}. Flatten it."
+            )
         self.model, self.x, self.most = model, x, most
         if codes is not None:
             self.codes = codes
@@ -57,7 +61,7 @@ class Fitted:
 
 
 def thinned(rows: Any, most: int) -> Any:
-    """Return every k-th row, so that at most so many are left.
+    """Return every k-th row, with the smallest k that leaves no more than `most`.
 
     >>> thinned(np.arange(7), 3).tolist()
     [0, 3, 6]

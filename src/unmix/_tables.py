@@ -68,8 +68,21 @@ def read(path: str | Path, *, keys: Sequence[str] = ("x",)) -> Table:
 def read_with(
     path: str | Path, *, keys: Sequence[str] = ("x",), also: Sequence[str] = ()
 ) -> tuple[Table, dict[str, np.ndarray]]:
-    """Read a table as `read` does and, in the same go, other arrays of an NPZ file, those that it has."""
-    file, key = _split_key(str(path))
+    """Read a table as `read` does, and from the same NPZ file other arrays, where it has them."""
+    values, names, more = _read_any(str(path), keys, also)
+    return checked(values, names, source=str(path)), more
+
+
+def read_array(path: str | Path) -> np.ndarray:
+    """Read one array as it is stored, of any shape and type; of a table its numbers."""
+    return np.asarray(_read_any(str(path))[0])
+
+
+def _read_any(
+    path: str, keys: Sequence[str] = (), also: Sequence[str] = ()
+) -> tuple[Any, tuple[str, ...] | None, dict[str, np.ndarray]]:
+    """Read what a file holds, unchecked: values, names of columns, and other arrays of an NPZ file."""
+    file, key = _split_key(path)
     suffix = file.suffix.lower()
     if suffix not in _READABLE:
         raise ValueError(
@@ -78,13 +91,11 @@ def read_with(
     if not file.is_file():
         raise ValueError(f"`{file}` must be a file that exists. Check the path.")
     if suffix == ".npz":
-        values, names, more = _read_npz(file, key, keys, also)
-        return checked(values, names, source=str(path)), more
+        return _read_npz(file, key, keys, also)
     if suffix == ".safetensors":
-        name = _pick(keys_of(file), key, keys, str(file))
-        return checked(read_tensor(file, name), source=str(path)), {}
+        return read_tensor(file, _pick(keys_of(file), key, keys, str(file))), None, {}
     reader = {".npy": _read_npy, ".parquet": read_parquet}.get(suffix, read_csv)
-    return checked(*reader(file), source=str(path)), {}
+    return (*reader(file), {})
 
 
 def stored(path: str | Path) -> tuple[str, ...]:
@@ -202,9 +213,10 @@ def _pick(stored: list[str], key: str | None, keys: Sequence[str], source: str) 
         return key
     wanted = [name for name in keys if name in arrays] or (arrays if len(arrays) == 1 else [])
     if not wanted:
+        called = f" or one called {' or '.join(keys)}" if keys else ""
         raise ValueError(
-            f"`{source}` must hold one array or one called {' or '.join(keys)}, it holds "
-            f"{', '.join(arrays) or 'none'}. Pick one as `{Path(source).name}:name`."
+            f"`{source}` must hold one array{called}, it holds {', '.join(arrays) or 'none'}. "
+            f"Pick one as `{Path(source).name}:name`."
         )
     return wanted[0]
 

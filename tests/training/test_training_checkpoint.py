@@ -145,7 +145,7 @@ def test_another_files_json_is_noticed(tmp_path):
     with pytest.raises(ValueError, match="must hold an intact file"):
         read(tmp_path)
     save_file({"w": torch.ones(2)}, tmp_path / FILE, metadata={"run": json.dumps({}), "sha256": "0"})
-    with pytest.raises(ValueError, match="does not match its checksum"):
+    with pytest.raises(ValueError, match="its checksum does not agree"):
         read(tmp_path)
 
 

@@ -74,11 +74,9 @@ class Certify:
         list[Path] | None, typer.Option("--refit", help="Mask or model of a refit; give at least two.")
     ] = None
     n_refits: Annotated[
-        int, typer.Option("--refits", help="Fit the model so often to random halves of the data.")
+        int, typer.Option("--refits", help="Number of refits to random halves of the data.")
     ] = 0
-    stability: Annotated[
-        int, typer.Option("--stability", help="Read the structure so often off resampled Jacobians.")
-    ] = 0
+    stability: Annotated[int, typer.Option("--stability", help="Number of Jacobian resamples.")] = 0
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write the answer to: .html, .json or .txt.")
     ] = None

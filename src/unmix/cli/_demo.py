@@ -21,9 +21,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for data, model and report.")] = Path(
         "unmix-demo"
     ),
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A short fit that only tries the installation out.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A short fit, to check the installation.")] = False,
     random_state: Seed = 0,
     as_json: Json = False,
 ) -> None:

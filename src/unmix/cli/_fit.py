@@ -43,7 +43,7 @@ class Fit:
         typer.Option(
             help="ddl: diverse dictionary learning; pdgmm: latents that rest in some components of a "
             "mixture; cgvae: latents that change between domains; slots: latents in groups that move "
-            "variables of their own; ae, vae, ivae (which is told the domains): autoencoders to compare with."
+            "variables of their own; ae, vae, ivae (which needs --domains): autoencoders to compare with."
         ),
     ] = Method["ddl"]
     n_restarts: Annotated[int | None, typer.Option("--n-restarts", help="Random starts.")] = None

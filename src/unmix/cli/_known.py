@@ -32,7 +32,7 @@ def mask_of(path: str) -> Any:
 
 
 def read_with_truth(path: str) -> tuple[_tables.Table, dict[str, Any]]:
-    """Read x and, where an NPZ file has it, what `unmix simulate` knows of its latents, in one go."""
+    """Read x and, where an NPZ file has it, what `unmix simulate` knows of its latents, from one read."""
     table, more = _tables.read_with(path, also=() if ".npz:" in path else TRUTH)
     if "z" not in more:
         return table, {}
@@ -105,34 +105,11 @@ def labels(
 
 def array(path: str, ndim: int | None, option: str) -> np.ndarray:
     """Read an array of numbers: any shape from NPY and NPZ, two axes from other tables."""
-    file, _, key = path.partition(".npz:")
-    if path.lower().endswith(".npy") or ".npz" in path.lower():
-        found = _loaded(f"{file}.npz" if key else path, key)
-    else:
-        found = _tables.read(path).values
+    found = _tables.read_array(path)
     if found.dtype.kind not in "fiub" or (ndim is not None and found.ndim != ndim):
         axes = "numbers" if ndim is None else f"numbers with {ndim} axes"
         raise ValueError(f"`{option}` must hold {axes}, got {found.dtype} of shape {found.shape}.")
     return found
-
-
-def _loaded(file: str, key: str) -> np.ndarray:
-    if file.lower().endswith(".npz") and not key:
-        stored = _tables.stored(file)
-        if len(stored) != 1:
-            raise ValueError(
-                f"`{file}` must hold one array, it holds {', '.join(stored) or 'none'}. Pick one as "
-                f"`{Path(file).name}:name`."
-            )
-        key = stored[0]
-    try:
-        with open(file, "rb") as stream:
-            found = np.load(stream, allow_pickle=False)
-            return np.asarray(found[key] if key else found)
-    except FileNotFoundError:
-        raise ValueError(f"`{file}` must be a file that exists. Check the path.") from None
-    except (ValueError, EOFError, OSError, KeyError, AttributeError) as error:
-        raise ValueError(f"`{file}` must be a whole file of plain numbers. ({error})") from None
 
 
 def _tables_file(text: str) -> bool:

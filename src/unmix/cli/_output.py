@@ -68,7 +68,7 @@ def _dumped(document: dict[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Turn arrays, sets, paths and other guests into what JSON knows.
+    """Turn arrays, sets, paths and the like into what JSON knows.
 
     >>> plain({"margin": float("inf"), "block": frozenset({2, 1}), "x": np.eye(1, dtype=bool)})
     {'margin': None, 'block': [1, 2], 'x': [[True]]}

@@ -29,17 +29,17 @@ class Reproduce:
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME...", help="Tables (see --list), or `all`.")
     ] = None
-    list_: Annotated[bool, typer.Option("--list", help="Print what there is, and stop.")] = False
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many seeds of each cell.")] = 5
-    first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="The first of them.")] = 0
+    list_: Annotated[bool, typer.Option("--list", help="List the tables, and stop.")] = False
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of seeds per cell.")] = 5
+    first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="The first seed.")] = 0
     budget: Annotated[Budget, typer.Option("--budget", help="Size of data and fits.")] = Budget.laptop
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes, one thread each.")] = 2
     out: Annotated[Path, typer.Option("--out", help="Folder of results; what is there is not redone.")] = (
         Path("results")
     )
-    method: Annotated[
-        str | None, typer.Option("--method", help="Your own, as package:Estimator, beside ours.")
-    ] = None
+    method: Annotated[str | None, typer.Option("--method", help="Your own method, as package:Estimator.")] = (
+        None
+    )
     data: Annotated[Path | None, typer.Option("--data", help="Folder of data for tables that take one.")] = (
         None
     )
@@ -48,14 +48,14 @@ class Reproduce:
     )
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and stop.")] = False
     force: Annotated[bool, typer.Option("--force", help="Redo what is stored.")] = False
-    strict: Annotated[bool, typer.Option("--strict", help="Fail where a cell got no number, too.")] = False
+    strict: Annotated[bool, typer.Option("--strict", help="Fail also where a cell has no number.")] = False
     as_json: Json = False
 
 
 @taking(Reproduce)
 def reproduce(given: Reproduce) -> None:
     """Run the tables of the papers; killed or stopped, the same command goes on."""
-    sys.path.insert(0, os.getcwd())  # one's own method or table may lie here
+    sys.path.insert(0, os.getcwd())  # the user's method or table may be here
     if given.list_:
         return _show_list(given.as_json)
     from ..experiments import Store

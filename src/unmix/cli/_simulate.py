@@ -1,4 +1,4 @@
-"""`unmix simulate`: data with known latents, for trying a method out."""
+"""`unmix simulate`: data with known latents, for trying out a method."""
 
 from dataclasses import dataclass
 from enum import StrEnum

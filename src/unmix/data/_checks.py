@@ -20,7 +20,7 @@ def one_of(**given: tuple[str, Collection[str]]) -> None:
 
 
 def is_count(value: Any, least: int = 1) -> bool:
-    """Return whether a value is an integer, and at least so large."""
+    """Return whether a value is an integer of at least the given size."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
 
 
@@ -32,7 +32,7 @@ def at_least(**given: tuple[Any, int]) -> None:
 
 
 def amounts(most: float = np.inf, **given: Any) -> None:
-    """Check by name that numbers are at least 0, and finite or at most so large."""
+    """Check by name that numbers are at least 0, and finite or within a bound."""
     for name, amount in given.items():
         if not isinstance(amount, Real) or not 0 <= float(amount) <= most or np.isinf(float(amount)):
             words = "at least 0" if most == np.inf else f"from 0 to {most}"

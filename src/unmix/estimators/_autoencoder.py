@@ -17,8 +17,9 @@ class Autoencoder(LatentEstimator):
     ----------
     n_components : int
         Number of latents.
-    encoder, decoder : callable (n_in, n_out) -> Module
-        Network factories; vary them by `functools.partial`.
+    encoder, decoder : callable (shape_in, shape_out) -> Module
+        Network factories; vary them by `functools.partial`. A row of a table and a code have an integer as
+        shape, an image (height, width, channels): see `unmix.nn.conv_encoder` and `conv_decoder`.
     n_restarts : int
         Random starts, trained as one batch; the one with the lowest objective is kept.
     max_iter : int
@@ -37,7 +38,7 @@ class Autoencoder(LatentEstimator):
     ----------
     encoder_, decoder_ : Module
     structure_ : Structure
-        Dependency structure of the decoder, with the margin of its threshold.
+        Dependency structure of the decoder, with the margin of its threshold; of tables only.
     history_ : History
     restarts_ : tuple of float
         Last objective of each restart.

@@ -64,7 +64,7 @@ class CGVAE(DomainEstimator):
         Law of each latent in a domain: a normal one, or a deep sigmoidal flow or rational-quadratic spline
         (extra `flows`) of it.
     n_shared : int
-        So many latents, the last ones, have one law in all domains (partial identifiability).
+        Number of latents, the last ones, with one law in all domains (partial identifiability).
     objective : {"likelihood", "bound"}
         "bound": the evidence lower bound with a sampled code, as published.
     sees_domain : bool

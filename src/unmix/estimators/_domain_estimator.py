@@ -45,11 +45,6 @@ class DomainEstimator(LatentEstimator):
     n_shared: int = 0
     penalty: Penalty | None = None
 
-    _fitted_arrays = (
-        *LatentEstimator._fitted_arrays,
-        *("domain_shares_", "domain_means_", "domain_scales_", "domain_text_", "domain_cuts_"),
-    )
-
     @abstractmethod
     def _train(self, x: Tensor, pace: Pace, u: Any = None) -> Trained:
         """Train on standardised data and the numbers of their domains, and return the best restart."""

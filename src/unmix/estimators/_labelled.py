@@ -72,8 +72,6 @@ class LabelledSparseAutoencoder(LatentEstimator):
     about the mean and in units of the spread of each latent within each component.
     """
 
-    _fitted_arrays = (*LatentEstimator._fitted_arrays, "classes_")
-
     def __init__(
         self,
         n_components: int = 2,
@@ -125,11 +123,7 @@ class LabelledSparseAutoencoder(LatentEstimator):
         self._check_bounds()
         self.classes_, groups = np.unique(_labels(X, y), return_inverse=True)
         self._check_masks()
-        self._groups = torch.from_numpy(groups.reshape(-1))
-        try:
-            super().fit(X)
-        finally:
-            del self._groups
+        self._fit(X, partial(self._train, groups=torch.from_numpy(groups.reshape(-1))))
         return self
 
     def _networks(self, n_features: int) -> LabelledObjective:
@@ -138,8 +132,8 @@ class LabelledSparseAutoencoder(LatentEstimator):
         masks = None if self.masks is None else torch.tensor(np.asarray(self.masks), dtype=torch.bool)
         return LabelledObjective(encoder, self.decoder(n, n_features), n, len(self.classes_), masks)
 
-    def _train(self, x: Tensor, pace: Pace) -> Trained:
-        groups = self._groups.to(x.device)
+    def _train(self, x: Tensor, pace: Pace, groups: Any = None) -> Trained:
+        groups = groups.to(x.device)
         members = build(self._networks, self.n_restarts, x, pace.seed)
         histories = [self._descend(k, member, x, groups, pace) for k, member in enumerate(members)]
         scores = [_score(member.eval(), x, groups, self.weight) for member in members]

@@ -28,7 +28,7 @@ Member = TypeVar("Member", bound=nn.Module)
 class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """An encoder and a decoder behind scikit-learn's API; subclasses say how the pair is trained.
 
-    What depends on the kind of data is in a part of its own: tables, images, and rows larger than memory.
+    What depends on the kind of data is in separate modules: tables, images, and rows larger than memory.
     """
 
     # what `__init__` of every subclass stores
@@ -42,9 +42,8 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     random_state: Any
 
     needs_domains: ClassVar[bool] = False  # to fit: the domain of each sample
-    takes: ClassVar[tuple[str, ...]] = ("tables",)  # kinds of data; besides "images" and "rows"
+    takes: ClassVar[tuple[str, ...]] = ("tables",)  # kinds of data: some take "images" and "rows" too
     overcomplete: ClassVar[bool] = False  # whether there may be more latents than variables
-    _fitted_arrays: ClassVar[tuple[str, ...]] = ("latent_scale_",)  # what a file keeps, besides networks
 
     @abstractmethod
     def _networks(self, shape: Any) -> Objective:
@@ -137,12 +136,6 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     @property
     def _fitted_part(self) -> ModuleType:
         return _images if hasattr(self, "image_shape_") else _tables
-
-    @property
-    def _kept(self) -> tuple[str, ...]:
-        """Names of the fitted arrays that a file keeps."""
-        shape = ("image_shape_", "bytes_") if hasattr(self, "image_shape_") else ("mean_", "scale_")
-        return (*shape, *self._fitted_arrays)
 
     def _part(self, X: Any) -> ModuleType:
         """Return the part for this kind of data, where this estimator takes it."""

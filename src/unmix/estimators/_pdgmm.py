@@ -129,12 +129,6 @@ class PDGMM(LatentEstimator):
     chance; the likelihood here is ours.
     """
 
-    _fitted_arrays = (
-        *LatentEstimator._fitted_arrays,
-        *("active_", "found_", "spike_mass_", "spike_width_", "slab_mean_", "slab_spread_", "contrast_"),
-        *("weights_", "means_", "covariances_", "masks_", "prior_", "left_out_", "n_distinct_"),
-    )
-
     def __init__(
         self,
         n_components: int = 2,

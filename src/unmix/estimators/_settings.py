@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unmix._files import atomic_write
+from unmix._files import atomic_write, read_json
 
 _ROOMS = ("unmix.nn", "unmix.penalties", "unmix.training")
 _ELSEWHERE = (
@@ -87,7 +87,7 @@ def seed_of_run(folder: Path | None, estimator: Any, seed: int) -> int:
     settings["class"] = type(estimator).__name__
     given = isinstance(estimator.random_state, int | np.integer)
     if path.exists():
-        saved = json.loads(path.read_text())
+        saved = read_json(path)
         differing = sorted(k for k in settings if saved["settings"].get(k) != settings[k])
         differing += ["random_state"] * (given and saved["seed"] != seed)
         if differing:

@@ -88,8 +88,6 @@ class SlotAutoencoder(LatentEstimator):
     penalty are ours.
     """
 
-    _fitted_arrays = (*LatentEstimator._fitted_arrays, "slot_of_")
-
     def __init__(
         self,
         n_components: int = 2,

@@ -45,7 +45,7 @@ def forget(model: Any, *names: str) -> None:
 
 
 def check_table(values: np.ndarray, n_components: int) -> None:
-    """Check that a table can carry so many latents."""
+    """Check that a table can carry `n_components` latents."""
     n_samples, n_features = values.shape
     if n_components > n_features:
         raise ValueError(

@@ -64,8 +64,6 @@ class VaDE(LatentEstimator):
     Section 5, arXiv:2604.13218.
     """
 
-    _fitted_arrays = (*LatentEstimator._fitted_arrays, "weights_", "means_", "variances_")
-
     def __init__(
         self,
         n_components: int = 2,

@@ -175,7 +175,7 @@ def _norm(norm: str | None, channels: int) -> list[nn.Module]:
 
 
 def _image(shape: Shape, halvings: int, name: str) -> tuple[int, int, int]:
-    """Return the shape of an image that can be halved so often, or say what is wrong."""
+    """Return the shape of an image that can be halved `halvings` times, or say what is wrong."""
     if not is_image(shape):
         raise ValueError(f"`{name}` must be (height, width, channels), got {shape}. Use mlp for vectors.")
     height, width, channels = shape  # type: ignore[misc]

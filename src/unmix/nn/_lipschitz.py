@@ -133,7 +133,7 @@ def directional_bilipschitz(
         Maps (n, z) to (n, x), each sample by itself; more output axes are flattened.
     z : (n, z) tensor
     n_directions : int
-        Unit vectors per sample, drawn anew for each.
+        Unit vectors per sample; each sample has its own.
     random_state : int
 
     Returns

@@ -29,7 +29,7 @@ class DomainGaussian(nn.Module):
     n : int
         Latents.
     n_shared : int
-        The last so many latents do not change with the domain.
+        Number of latents, the last ones, that do not change with the domain.
 
     Examples
     --------

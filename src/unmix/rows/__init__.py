@@ -7,7 +7,7 @@ from ._dask import DaskRows, dask_rows, is_dask
 from ._files import file_rows, joined_rows
 from ._parquet import read_parquet, write_parquet
 from ._rows import Rows, array_rows
-from ._safetensors import keys_of, read_tensor
+from ._safetensors import keys_of, read_tensor, use_safetensors
 
 __all__ = [
     "Rows",
@@ -21,4 +21,5 @@ __all__ = [
     "write_parquet",
     "keys_of",
     "read_tensor",
+    "use_safetensors",
 ]

@@ -84,7 +84,7 @@ def _npy_rows(file: Path, block: Block) -> Rows:
     n_rows, n_columns = mapped.shape
 
     def take(start: int, stop: int) -> np.ndarray:
-        # mapped anew for each block: what was read before does not stay in the memory of this process
+        # mapped again for each block: what was read before does not stay in the memory of this process
         return np.array(_mapped(file)[start:stop])
 
     return Rows(take, n_rows, n_columns, mapped.dtype, block(n_columns))

@@ -50,7 +50,7 @@ def read_parquet(file: Path) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def reader(file: Path, names: tuple[str, ...], dtype: np.dtype) -> Callable[[int, int], np.ndarray]:
-    """Return a function that reads rows; reading on from where it stopped costs no second look."""
+    """Return a function that reads rows; reading on from where it stopped reads nothing twice."""
     at, batches, rest = 0, _from(file, names, dtype, 0), np.empty((0, len(names)), dtype)
 
     def take(start: int, stop: int) -> np.ndarray:

@@ -21,7 +21,7 @@ class Rows(NamedTuple):
         Rows in a block.
     names : tuple of str, optional
     resident : bool
-        Whether the table is in memory anyway, so that a whitened copy of it is no more than as much again.
+        Whether the table is in memory anyway, so that a whitened copy at most doubles what it takes.
 
     Examples
     --------

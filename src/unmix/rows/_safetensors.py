@@ -9,28 +9,29 @@ import numpy as np
 
 def keys_of(file: Path) -> list[str]:
     """List the tensors of a file."""
-    return _use(file, lambda stored: sorted(stored.keys()))
+    return use_safetensors(file, lambda stored: sorted(stored.keys()))
 
 
 def tensor_shape(file: Path, name: str) -> tuple[int, ...]:
     """Return the shape of a tensor without reading it."""
-    return tuple(_use(file, lambda stored: stored.get_slice(name).get_shape()))
+    return tuple(use_safetensors(file, lambda stored: stored.get_slice(name).get_shape()))
 
 
 def read_tensor(file: Path, name: str, rows: slice = slice(None)) -> np.ndarray:
     """Return rows of a tensor; bfloat16, which numpy lacks, as float32, which holds it exactly."""
-    if _use(file, lambda stored: stored.get_slice(name).get_dtype()) == "BF16":
+    if use_safetensors(file, lambda stored: stored.get_slice(name).get_dtype()) == "BF16":
         return _bfloat16(file, name, rows)
     if rows == slice(None):
-        return _use(file, lambda stored: stored.get_tensor(name))
-    return _use(file, lambda stored: stored.get_slice(name)[rows])
+        return use_safetensors(file, lambda stored: stored.get_tensor(name))
+    return use_safetensors(file, lambda stored: stored.get_slice(name)[rows])
 
 
-def _use(file: Path, use: Callable[[Any], Any]) -> Any:
+def use_safetensors(file: Path, use: Callable[[Any], Any], framework: str = "numpy") -> Any:
+    """Open a file, return what a function of it returns, and say plainly what is wrong with it."""
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(file, framework="numpy") as stored:
+        with safe_open(file, framework=framework) as stored:
             return use(stored)
     except (SafetensorError, OSError, MemoryError) as error:
         raise ValueError(f"`{file}` must be a whole safetensors file. ({error})") from None

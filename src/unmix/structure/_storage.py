@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from unmix._files import atomic_path, atomic_write
+from unmix._files import atomic_path, atomic_write, read_json
 
 _WORDS = {"true": 1.0, "false": 0.0}
 
@@ -51,10 +51,7 @@ def _load_npy(path: Path) -> tuple[Any, None]:
 
 
 def _load_json(path: Path) -> tuple[Any, float | None]:
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"`path` must be a whole JSON document, got {path.name!r}: {error}") from error
+    document = read_json(path)
     if isinstance(document, list):
         return document, None
     if not isinstance(document, dict) or "support" not in document:

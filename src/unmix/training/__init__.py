@@ -20,6 +20,7 @@ from ._prefetch import Prefetched
 from ._records import side_by_side
 from ._restarts import Trained, joined, train_restarts
 from ._schedules import constant, cosine, one_cycle, ramp, warm_up
+from ._sealed import read_sealed, write_sealed
 from ._settings import Player, Run
 from ._sources import Streamed
 
@@ -40,6 +41,8 @@ __all__ = [
     "warm_up",
     "ramp",
     "read_parameters",
+    "read_sealed",
+    "write_sealed",
     "train_restarts",
     "Ensemble",
     "Pace",

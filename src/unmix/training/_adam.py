@@ -23,7 +23,7 @@ class Dial:
             self.value = torch.full((), number, dtype=dtype, device=device)
 
     def set(self, number: float) -> None:
-        """Turn to a number; a tensor is written only where it changes."""
+        """Set the number; a tensor is written only where it changes."""
         if not isinstance(self.value, Tensor):
             self.value = number
         elif number != self._number:

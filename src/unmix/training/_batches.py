@@ -13,7 +13,7 @@ _SAMPLED_ENTRIES = 1 << 20  # a digest of more would cost a transfer from the de
 
 
 class Minibatches:
-    """Endless shuffled batches of tensors that stay on their device, resumable to the bit.
+    """Endless shuffled batches of tensors that stay on their device, which resume bit for bit.
 
     The stream is one random order of the samples after another, cut into batches of equal size: every
     sample is seen exactly once in each run of ``n_samples`` draws. With ``batch_size >= n_samples`` every
@@ -108,7 +108,7 @@ class Minibatches:
 
 
 class Feed:
-    """Batches for ever from any iterable, with a place that can be restored.
+    """Endless batches from any iterable, with a place that can be restored.
 
     An iterable with `state_dict` and `load_state_dict` is restored by them; any other is started again and
     fast-forwarded, which is exact when it gives the same batches each time.
@@ -149,7 +149,7 @@ class Feed:
             self.draw()
 
     def close(self) -> None:
-        """Let batches that are read ahead rest until they are drawn again."""
+        """Pause reading ahead until the next batch is drawn."""
         if hasattr(self.batches, "rest"):
             self.batches.rest()
 

@@ -1,17 +1,14 @@
 """One file that holds a whole run: tensors as safetensors, the rest as JSON in its header."""
 
-import hashlib
 import json
 import os
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 
-from .._files import atomic_write
+from ._sealed import read_sealed, write_sealed
 
 FILE = "checkpoint.safetensors"
 FORMAT = 2  # raised when older checkpoints can no longer be resumed
@@ -21,8 +18,7 @@ def write(folder: str | os.PathLike[str], state: dict[str, Any], config: dict[st
     """Save a nested state and what the run was asked to do, as one file that is there whole or not at all."""
     tensors: dict[str, Tensor] = {}
     text = json.dumps({"state": _take_tensors(state, tensors), "config": config}, allow_nan=False)
-    header = {"run": text, "sha256": _digest(tensors, text)}
-    atomic_write(Path(folder) / FILE, save(tensors, metadata=header))
+    write_sealed(Path(folder) / FILE, "run", text, tensors)
 
 
 def read(folder: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]] | None:
@@ -31,9 +27,10 @@ def read(folder: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]
     if not path.exists():
         return None
     try:
-        run, tensors = _open(path)
+        text, tensors = read_sealed(path, "run")
+        run = json.loads(text)
         return _put_tensors(run["state"], tensors), run["config"]
-    except (SafetensorError, ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"`checkpoint` must hold an intact file, got {str(path)!r} ({error}). Delete it to start afresh."
         ) from error
@@ -92,15 +89,6 @@ def clear_leftovers(folder: str | os.PathLike[str]) -> None:
         path.unlink(missing_ok=True)
 
 
-def _open(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    with safe_open(path, framework="pt") as file:
-        header = file.metadata() or {}
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    if header["sha256"] != _digest(tensors, header["run"]):
-        raise ValueError("its content does not match its checksum")
-    return json.loads(header["run"]), tensors
-
-
 def _take_tensors(tree: Any, into: dict[str, Tensor], name: str = "") -> Any:
     """Move the tensors of a nested dict aside, leaving their names in place."""
     if isinstance(tree, Tensor):
@@ -118,11 +106,3 @@ def _put_tensors(tree: Any, tensors: dict[str, Tensor]) -> Any:
     if tree.keys() == {"tensor"} and isinstance(tree["tensor"], str):
         return tensors[tree["tensor"]]
     return {key: _put_tensors(value, tensors) for key, value in tree.items()}
-
-
-def _digest(tensors: dict[str, Tensor], text: str) -> str:
-    found = hashlib.sha256(text.encode())
-    for name in sorted(tensors):
-        found.update(f"{name} {tensors[name].dtype} {tuple(tensors[name].shape)}".encode())
-        found.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
-    return found.hexdigest()

@@ -16,7 +16,7 @@ from ._pace import Pace
 
 _WARM_UP_STEPS = 100
 
-Batches = Callable[[], Iterable[Any]]  # starts them anew
+Batches = Callable[[], Iterable[Any]]  # restarts them
 
 
 class Ensemble:

@@ -30,7 +30,7 @@ Work = Callable[[Any], None]
 
 
 def worth_recording(players: Sequence[Player], run: Run) -> bool:
-    """Say whether the steps of a run shall be recorded, as far as can be told before the first batch."""
+    """Say whether to record the steps of a run, as far as can be told before the first batch."""
     device = Named(players[0].parameters).device
     possible = (
         device.type in RECORDERS

@@ -25,7 +25,7 @@ class Named:
 
     @property
     def all(self) -> dict[str, Tensor]:
-        """Every tensor, read anew each time: a module may put another one in a buffer's place."""
+        """Every tensor, read again each time: a module may put another one in a buffer's place."""
         return _named(self._source)
 
     @property

@@ -89,9 +89,9 @@ class Run:
     n_steps : int
         Number of updates.
     patience : int, optional
-        Stop after so many steps without a new minimum of the monitored value, lower than the last by a
-        ten-thousandth at least. It is looked at every 50 steps. A weight that grows makes the objective
-        grow: combine the two with care.
+        Number of steps without a new minimum of the monitored value after which the run stops; a new
+        minimum is lower by a ten-thousandth at least. It is checked every 50 steps. A weight that grows
+        makes the objective grow: combine the two with care.
     monitor : callable, optional
         ``monitor()`` returns the value to watch; by default the mean objective of the last 50 steps.
     checkpoint : path-like, optional
@@ -100,7 +100,7 @@ class Run:
     checkpoint_every : int, default=500
         Steps between checkpoints.
     checkpoint_seconds : float, optional
-        Write one also after so many seconds since the last.
+        Seconds after which one is written as well.
     generators : sequence of torch.Generator
         Generators that the losses draw from, saved in the checkpoint.
     progress : bool, optional

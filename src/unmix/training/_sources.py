@@ -62,7 +62,7 @@ class Streamed:
 
 
 class Windows:
-    """Endless batches of rows that are read from the table in windows, resumable to the bit.
+    """Endless batches of rows that are read from the table in windows, which resume bit for bit.
 
     A pass visits pieces of the table in random order. Sixteen of them make a window, whose rows are shuffled;
     a batch may end in the next window, so that every row is seen exactly once in each pass.

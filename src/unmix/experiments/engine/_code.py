@@ -23,7 +23,7 @@ def code_version(*modules: str) -> str:
     what is reached counts by its syntax tree. Neither the version nor the names of files, modules, functions
     and imports count, so that a result outlives a move; nor do comments, docstrings, annotations and the
     texts of errors, nor functions and methods that nothing reached mentions, nor `save` of an estimator. Of
-    other packages nothing is followed; a module of one's own without `CELLS` and `run` counts as a whole.
+    other packages nothing is followed; a user's module without `CELLS` and `run` counts as a whole.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ class Definition:
     text : str
         Its normal form, with a blank for each reference to another definition.
     references : tuple of Address
-        What belongs into the blanks.
+        What belongs in the blanks.
     mentions : frozenset of str
         Names by which methods could be called.
     methods : dict

@@ -12,7 +12,7 @@ from ._code import code_version
 
 
 def process_pool(workers: int) -> ProcessPoolExecutor:
-    """Return a pool of fresh processes, which end when this process does, in whatever way."""
+    """Return a pool of fresh processes, which end when this process does, however it ends."""
     return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow_parent)
 
 

@@ -13,10 +13,10 @@ else:
 
 
 def take(path: Path, *, wait: bool) -> IO[str] | None:
-    """Lock a file, which is made if need be; None where another has it and this one does not wait.
+    """Lock a file, created if missing; None where another has the lock and this one does not wait.
 
-    The lock ends when the file returned is closed, or this process ends in whatever way. Where the system has
-    no such locks everybody gets what they ask for.
+    The lock ends when the file returned is closed, or this process ends, however that happens. Where
+    the system has no such locks everybody gets what they ask for.
     """
     while True:
         try:
@@ -25,7 +25,7 @@ def take(path: Path, *, wait: bool) -> IO[str] | None:
         except (FileNotFoundError, FileExistsError):
             if path.parent.is_file():
                 raise
-            continue  # another process tidied the folder away at this very moment
+            continue  # another process has just removed the folder
         if not _locked(file, wait):
             file.close()
             return None

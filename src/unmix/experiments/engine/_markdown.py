@@ -155,5 +155,5 @@ def _mean(mean: float | None, spread: float | None) -> str:
 
 
 def _plain(text: str) -> str:
-    """Keep names, which may be a user's, and errors from being taken for Markdown's or HTML's own signs."""
+    """Escape names, which may be a user's, and errors: neither Markdown nor HTML may read markup in them."""
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

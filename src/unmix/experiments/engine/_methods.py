@@ -1,4 +1,4 @@
-"""Methods of one's own: any class with `fit` and `transform`, named as `package:Estimator`."""
+"""Methods of users: any class with `fit` and `transform`, named as `package:Estimator`."""
 
 from importlib import import_module
 from inspect import Parameter, isclass, signature
@@ -42,7 +42,7 @@ def find_method(name: str) -> Any:
 
 
 def make_method(name: str, n_components: int, seed: int) -> Any:
-    """Make a method of one's own for data with so many latents; it is told the seed if it takes one."""
+    """Make a user's method for data with `n_components` latents; it is given the seed if it takes one."""
     found = find_method(name)
     offered = {"n_components": n_components, "random_state": seed}
     if not isclass(found):

@@ -1,10 +1,11 @@
 """Why a number is as it is: sentences for cells, found by looking, kept in a file beside the results."""
 
-import json
 import os
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from ..._files import read_json
 
 FILE = "reasons.json"
 
@@ -49,7 +50,7 @@ def read_reasons(folder: str | os.PathLike[str]) -> tuple[Reason, ...]:
     Returns
     -------
     tuple of Reason
-        In the order of the file; of several that fit a cell the first counts.
+        In the order of the file; the first that fits a cell counts.
 
     Examples
     --------
@@ -61,8 +62,8 @@ def read_reasons(folder: str | os.PathLike[str]) -> tuple[Reason, ...]:
     if not path.is_file():
         return ()
     try:
-        return tuple(_reason(entry) for entry in json.loads(path.read_text(encoding="utf-8")))
-    except (json.JSONDecodeError, TypeError, AttributeError):
+        return tuple(_reason(entry) for entry in read_json(path))
+    except (ValueError, TypeError, AttributeError):
         known = [field.name for field in fields(Reason)]
         raise ValueError(
             f"`{FILE}` must hold a list of objects with the texts {known}, of which the first is needed. "

@@ -49,9 +49,9 @@ def sweep(
 ) -> Outcome:
     """Do all runs that the store does not have, and store each as soon as it is done.
 
-    At the end, however it comes, results are folded into one file for each table. A run that raises is stored
-    with its error and tried again by the next sweep. A run whose process dies is tried once more by itself.
-    Another sweep on the same folder shares the work.
+    At the end, also of a sweep that is stopped, results are folded into one file for each table. A run that
+    raises is stored with its error and tried again by the next sweep. A run whose process dies is tried once
+    more by itself. Another sweep on the same folder shares the work.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from ..._files import atomic_write
+from ..._files import atomic_write, read_json
 from ._locks import HAS_LOCKS, leave, take
 from ._records import Lines, Record, fault_of, from_lines, sealed, to_lines
 from ._task import Task
@@ -105,7 +105,7 @@ class Store:
     def claim(self, task: Task) -> IO[str] | None:
         """Take a run for this process, so that another sweep leaves it; None where another has it.
 
-        The claim ends when the file returned is closed, or this process ends in whatever way.
+        The claim ends when the file returned is closed, or this process ends, however that happens.
         """
         return take(self.folder / ".claims" / task.key, wait=False)
 
@@ -157,7 +157,7 @@ class Store:
         """Return the result of a file of its own; None where there is none that can be trusted."""
         self.corrupt.pop(_name(path), None)
         try:
-            record = json.loads(path.read_bytes())
+            record = read_json(path)
             fault = fault_of(record)
         except FileNotFoundError:
             return None

@@ -88,7 +88,7 @@ class Writer:
     Attributes
     ----------
     references : list of Address
-        What belongs into the blanks, in order.
+        What belongs in the blanks, in order.
     mentions : set of str
         Names by which a method could be called.
     """

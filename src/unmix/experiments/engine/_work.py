@@ -118,7 +118,7 @@ def anonymous(text: str) -> str:
 
 
 def _forget_peak() -> None:
-    """Start counting memory anew where the system can (Linux); else the peak is that of the process."""
+    """Restart the count of memory where the system can (Linux); else the peak is that of the process."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:

@@ -11,7 +11,9 @@ from unmix.nn._networks import ResidualMLP
 from unmix.objectives import Objective
 from unmix.training import Ensemble
 
-_STEPS = 400
+from .._descent import descend_together
+
+_STEPS, _RATE = 400, 0.05
 _ROWS = 2500
 _KNEE = (0.6, 0.1)  # of log(1 + |t| / knee): from nearly linear to nearly counting, which avoids local minima
 _SHARP_KNEE = (0.52, 0.02)
@@ -80,18 +82,12 @@ def _descend(
 ) -> tuple[Tensor, Tensor]:
     """Return the bases that Adam ends in from each start, and their costs."""
     free = torch.zeros_like(start) if orthogonal else start.clone()
-    free.requires_grad_()
-    adam = torch.optim.Adam([free], lr=0.05)
-    for step in range(_STEPS):
-        left = 1 - step / _STEPS
-        adam.param_groups[0]["lr"] = 0.05 * left + 1e-4
-        basis = _basis(free, start, orthogonal)
-        cost = _cost(rows @ _inverse(basis, orthogonal), (knee[0] - knee[1]) * left**2 + knee[1])
-        adam.zero_grad()
-        cost.sum().backward()
-        adam.step()
-    basis = _basis(free, start, orthogonal).detach()
-    return basis, _cost(rows @ _inverse(basis, orthogonal), knee[1])
+
+    def cost(free: Tensor, knee: float) -> Tensor:
+        return _cost(rows @ _inverse(_basis(free, start, orthogonal), orthogonal), knee)
+
+    free = descend_together(free, cost, n_steps=_STEPS, lr=_RATE, knee=knee)
+    return _basis(free, start, orthogonal), cost(free, knee[1])
 
 
 def _basis(free: Tensor, start: Tensor, orthogonal: bool) -> Tensor:

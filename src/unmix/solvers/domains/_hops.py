@@ -80,7 +80,7 @@ def still_bases(
     Returns
     -------
     (b, z, z) tensor
-        At most so many matrices B of new codes B z; the one with the sparsest J B^{-1} first. None where
+        At most `n_most` matrices B of new codes B z; the one with the sparsest J B^{-1} first. None where
         every direction is that of a latent already.
 
     Examples

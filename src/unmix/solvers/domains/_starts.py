@@ -11,6 +11,7 @@ from unmix.nn import jacobian
 from unmix.objectives import DomainGaussian, Objective
 from unmix.training import Ensemble
 
+from .._descent import descend_together
 from ..coordinates import change_coordinates
 from ._joint_diagonal import domain_covariances, joint_diagonaliser
 
@@ -83,18 +84,15 @@ def sparse_diagonalisers(
     n = len(pooled)
     start = torch.linalg.qr(torch.randn(_STARTS, n, n, generator=generator))[0].to(pooled)
     start[0], start[1] = joint_diagonaliser(covariances, shares), torch.eye(n).to(pooled)
-    free = start.repeat(len(prices), 1, 1).requires_grad_()
     price = prices.repeat_interleave(_STARTS) / n_samples
-    adam = torch.optim.Adam([free], lr=_RATE)
-    for step in range(_STEPS):
-        left = 1 - step / _STEPS
-        adam.param_groups[0]["lr"] = _RATE * left + 1e-4
-        adam.zero_grad()
-        knee = (_KNEES[0] - _KNEES[1]) * left**2 + _KNEES[1]
-        _cost(unit_codes(free, pooled), rows, covariances, shares, price, knee).sum().backward()
-        adam.step()
-    bases = unit_codes(free, pooled).detach()
-    costs = _cost(bases, rows, covariances, shares, price, _KNEES[1]).reshape(len(prices), _STARTS)
+
+    def cost(free: Tensor, knee: float) -> Tensor:
+        return _cost(unit_codes(free, pooled), rows, covariances, shares, price, knee)
+
+    free = start.repeat(len(prices), 1, 1)
+    free = descend_together(free, cost, n_steps=_STEPS, lr=_RATE, knee=_KNEES)
+    bases = unit_codes(free, pooled)
+    costs = cost(free, _KNEES[1]).reshape(len(prices), _STARTS)
     order = costs.argsort(1)
     return torch.stack([b[o] for b, o in zip(bases.split(_STARTS), order, strict=True)]), costs.gather(
         1, order

@@ -62,7 +62,7 @@ def spread_sums(x: Float[Tensor, "n x"], shift: Float[Tensor, " x"]) -> tuple[Te
 def contrast_sums(
     x: Float[Tensor, "n x"], weights: Float[Tensor, "z x"], fun: str
 ) -> tuple[Float[Tensor, "z z"], Float[Tensor, " z"]]:
-    """Sum g(y) y^T and g'(y) for y = weights x: what both solvers live on."""
+    """Sum g(y) y^T and g'(y) for y = weights x: all that both solvers need."""
     y = x @ weights.T
     if fun == "logcosh":  # the same as below with one array less, in the loop where all the time goes
         g = torch.tanh(y)

@@ -118,7 +118,7 @@ class White(NamedTuple):
 def white_rows(
     rows: Any, spread: Spread, to: np.ndarray | None, precision: torch.dtype, place: torch.device
 ) -> White:
-    """Return rows as white ones; `to` is None where they shall only be centred."""
+    """Return rows as white ones; `to` is None where they are only centred."""
     prepare = Prepare(spread.mean, precision, str(place))
     basis = None if to is None else torch.from_numpy(to.copy()).to(place)
     n_components = rows.n_features if to is None else len(to)

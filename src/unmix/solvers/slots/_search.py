@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from .._descent import descend_together
 from ._pool import Pool, complement
 
 _CHAINS, _MOST_CHAINS = 7, 36  # for each slot, and in all
@@ -104,17 +105,12 @@ def _descend(
     start: Float[Tensor, "s z z"], G: Float[Tensor, "x z z"], sizes: Sequence[int]
 ) -> Float[Tensor, "z z"]:
     """Let all bases descend together, and return the one that ends lowest."""
-    free = _white(start, sizes).requires_grad_()
-    adam = torch.optim.Adam([free], lr=_LR)
-    for step in range(_STEPS):
-        left = 1 - step / _STEPS
-        adam.param_groups[0]["lr"] = _LR * left + 1e-4
-        cost = _cost(_white(free, sizes), G, sizes, (_KNEE[0] - _KNEE[1]) * left**2 + _KNEE[1])
-        adam.zero_grad()
-        cost.sum().backward()
-        adam.step()
-    bases = _white(free, sizes).detach()
-    return bases[torch.nan_to_num(_cost(bases, G, sizes, _KNEE[1]), nan=float("inf")).argmin()]
+
+    def cost(free: Tensor, knee: float) -> Tensor:
+        return _cost(_white(free, sizes), G, sizes, knee)
+
+    free = descend_together(_white(start, sizes), cost, n_steps=_STEPS, lr=_LR, knee=_KNEE)
+    return _white(free, sizes)[torch.nan_to_num(cost(free, _KNEE[1]), nan=float("inf")).argmin()]
 
 
 def _white(rows: Float[Tensor, "s z z"], sizes: Sequence[int]) -> Float[Tensor, "s z z"]:

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 _LEAST_SHARE = 0.002  # of the samples; rarer patterns are mistakes
-_AT_ONCE = 100_000  # pairs of patterns compared in one go
+_AT_ONCE = 100_000  # pairs of patterns compared at a time
 _MISREAD, _OFTENER = 2, 5.0  # entries that may be wrong, and how much rarer each makes a pattern
 
 

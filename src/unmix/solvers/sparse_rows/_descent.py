@@ -107,7 +107,7 @@ def _line_search(
     width: float,
     free_offsets: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Shorten the steps that do not lower the cost enough, by quadratic interpolation; keep who fails."""
+    """Shorten steps that lower the cost too little, by quadratic interpolation; keep the starts that fail."""
     slope = (step * slopes).sum(1)
     length = torch.ones_like(slope)
     new = points + step

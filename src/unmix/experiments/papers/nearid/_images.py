@@ -19,7 +19,7 @@ def digits(folder: str | None, n_images: int, seed: int) -> np.ndarray:
         With MNIST's `train-images-idx3-ubyte` in it or in a folder within, compressed or not. Without it,
         scikit-learn's 1797 digits of 8 x 8 pixels.
     n_images : int
-        At most so many.
+        The most images to return.
     seed : int
 
     Returns
