@@ -1,9 +1,12 @@
-"""Every member of every family, listed by hand.
+"""Every member of every family.
 
-A new member adds one line here and is held to the whole contract of its family (`test_contracts.py`).
+A new member adds one line here and is held to the whole contract of its family (`test_contracts.py`). What is
+public and stands in no family makes `test_repository.py` fail.
 """
 
-from functools import partial
+import inspect
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -25,7 +28,35 @@ from unmix.estimators import (
     SparseBasis,
     VaDE,
 )
-from unmix.metrics import infomec, mcc, modularity_explicitness, r2, sap
+from unmix.metrics import (
+    align,
+    beta_vae_score,
+    block_r2,
+    concentration,
+    convexity,
+    cpdag,
+    dci,
+    diameter,
+    evaluate,
+    factor_vae_score,
+    hoyer_sparsity,
+    infomec,
+    irs,
+    match_components,
+    mcc,
+    mig,
+    modularity_explicitness,
+    r2,
+    rotation_floor,
+    rows_found,
+    sap,
+    shd,
+    slot_identifiability,
+    structure_f1,
+    structure_recovery,
+    support_f1,
+    udr,
+)
 from unmix.nn import mlp
 from unmix.penalties import (
     compositional_contrast,
@@ -50,30 +81,58 @@ from unmix.structure import (
 from unmix.theory import (
     between,
     certify,
+    certify_components,
     certify_decoder,
     certify_domains,
     certify_mechanisms,
+    certify_mixture,
+    certify_pair,
     certify_supports,
     explain,
+    factor_graph,
+    finest_partition,
+    ica_constant,
+    ica_curvature,
     identify,
+    isometric_constant,
+    near_isometry_bound,
     nonlinearity,
+    refitted_structures,
+    resampled_structures,
     softmax_diversity,
+    sparsity_gap,
     stability,
     sufficient_changes,
+    tangent_factors,
     triangular_alternative,
+    whitening_constants,
 )
 
 
-def modularity(z_true: Any, z_hat: Any) -> float:
-    return modularity_explicitness(z_true, z_hat).modularity
+class SmallNetwork:
+    """A factory of quick networks; it prints alike in every process, so that test names agree."""
+
+    def __call__(self, n_in: int, n_out: int) -> nn.Module:
+        return mlp(n_in, n_out, hidden=(8,))
+
+    def __repr__(self) -> str:
+        return "small"
 
 
-def explicitness(z_true: Any, z_hat: Any) -> float:
-    return modularity_explicitness(z_true, z_hat).explicitness
+def through(function: Callable, call: Callable, what: str = "") -> Callable:
+    """Call a public function through an adapter, and keep its name for reports and completeness."""
+
+    @wraps(function)
+    def member(*args: Any) -> Any:
+        return call(*args)
+
+    member.__name__ = f"{function.__name__}({what})" if what else function.__name__
+    return member
 
 
-def info_explicitness(z_true: Any, z_hat: Any) -> float:
-    return infomec(z_true, z_hat).explicitness
+def field(function: Callable, name: str, **fixed: Any) -> Callable:
+    """Read one number off what a function of two tables returns."""
+    return through(function, lambda a, b: getattr(function(a, b, **fixed), name), name)
 
 
 # (z_true, z_hat) -> float, at most 1, blind to order, sign and scale of codes
@@ -82,12 +141,62 @@ METRICS = (
     partial(mcc, method="spearman"),
     partial(mcc, method="nonlinear"),
     partial(mcc, held_out=True),
+    through(match_components, lambda z, c: float(match_components(z, c).matched.mean())),
+    through(evaluate, lambda z, c: evaluate(z, c, metrics="mcc", n_boot=3, random_state=0)["mcc"].value),
+    through(rows_found, lambda z, c: rows_found(z, c, threshold=0.8) / np.shape(z)[1]),
     r2,
     partial(r2, probe="kernel"),
+    through(block_r2, lambda z, c: float(block_r2(z, c, probe="linear").max(1).mean())),
     sap,
-    modularity,
-    explicitness,
-    info_explicitness,
+    mig,
+    irs,
+    field(modularity_explicitness, "modularity"),
+    field(modularity_explicitness, "explicitness"),
+    field(infomec, "modularity", prune=0),
+    field(infomec, "compactness", prune=0),
+    field(infomec, "explicitness"),
+    field(dci, "disentanglement"),
+    field(dci, "completeness"),
+    field(dci, "informativeness"),
+    slot_identifiability,
+    partial(factor_vae_score, n_train=300, n_eval=300, batch_size=16, min_std=0),
+    partial(beta_vae_score, n_train=300, n_eval=300, batch_size=16),
+)
+
+# (z1, z2) -> float, how far two runs are apart up to order and sign of codes: 0 where they agree
+DISTANCES = (
+    field(align, "permutation"),
+    field(align, "ica"),
+    through(udr, lambda a, b: 1 - udr([a, b], relation="lasso") / udr([a, a], relation="lasso")),
+)
+
+# z -> float, wherever the cloud lies
+CLOUDS = (
+    through(diameter, lambda z: diameter(z).value),
+    through(convexity, lambda z: convexity(z).inside, "inside"),
+    through(convexity, lambda z: convexity(z).detour, "detour"),
+    partial(rotation_floor, n_draws=3, random_state=0),
+)
+
+# (graph, graph) -> how many edges differ
+GRAPHS = (
+    shd,
+    partial(shd, reversal=2),
+    partial(shd, compare="cpdag"),
+    through(cpdag, lambda a, b: shd(cpdag(a), cpdag(b))),
+)
+
+# (pattern, pattern) -> share of ones that agree, up to the names of columns
+PATTERNS = (
+    support_f1,
+    through(structure_f1, lambda a, b: structure_f1(Structure(a), Structure(b))),
+    through(structure_recovery, lambda a, b: structure_recovery(Structure(a), Structure(b)).f1),
+)
+
+# two non-negative parts -> float: 0 for equal parts, 1 where the second is nothing
+SPARSITIES = (
+    hoyer_sparsity,
+    through(concentration, lambda parts: concentration(*(0.5 + np.asarray(parts) / 2))),  # AUROCs
 )
 
 # (decoder, z) -> scalar
@@ -133,27 +242,139 @@ TRANSFORMERS = (
     SparseBasis(solver="lagrangian", max_iter=2, random_state=0),
 )
 
-# structure -> a truthy or falsy certificate with `reasons`, `to_dict` and a readable `str`
+
+def drawn(*shape: int) -> np.ndarray:
+    """Draw numbers that heavy tails make easy for ICA, always the same."""
+    return np.random.default_rng(0).laplace(size=shape)
+
+
+def moved(structure: Structure, n_domains: int) -> dict[str, np.ndarray]:
+    """Draw latents whose mean and spread change with the domain."""
+    u, n = np.arange(40 * n_domains) % n_domains, structure.n_latents
+    rng = np.random.default_rng(1)
+    spread, centre = rng.uniform(0.3, 3, (n_domains, n)), 2 * rng.normal(size=(n_domains, n))
+    return {"z": np.random.default_rng(0).normal(size=(len(u), n)) * spread[u] + centre[u], "u": u}
+
+
+def mixture(structure: Structure) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return weights, means and covariances of a mixture with one component per row of the structure."""
+    masks = structure.support
+    covariances = np.stack([np.diag(mask * (1.0 + j)) for j, mask in enumerate(masks)])
+    return np.full(len(masks), 1 / len(masks)), masks * drawn(*masks.shape), covariances
+
+
+def sampled(structure: Structure, n: int = 100) -> tuple[np.ndarray, np.ndarray]:
+    """Draw codes of that mixture and the component of each."""
+    labels = np.arange(n * structure.n_observed) % structure.n_observed
+    codes = (
+        np.random.default_rng(0).normal(size=(len(labels), structure.n_latents))
+        * np.sqrt(1.0 + labels)[:, None]
+    )
+    return (codes + mixture(structure)[1][labels]) * structure.support[labels], labels
+
+
+# structure -> a truthy or falsy certificate with `reasons`, `to_dict` and a readable `str`; each condition
+# holds for some members and structures, and fails for others
 CONDITIONS = (
     certify,
     partial(certify, independent_latents=True),
-    lambda structure: between(structure, [0], [1]).guarantees[0],
-    lambda structure: nonlinearity(np.random.default_rng(0).normal(size=(50, *structure.shape)), structure),
-    partial(certify_domains, n_domains=3),
-    lambda structure: sufficient_changes(
-        structure, z=np.random.default_rng(0).normal(size=(60, structure.n_latents)), u=np.arange(60) % 3
+    through(between, lambda structure: between(structure, [0], [1]).guarantees[-1], "a guarantee"),
+    through(between, lambda structure: between(structure, [0], [1])),
+    through(identify, lambda structure: identify(structure, "(A | B) - C", A=[0], B=[1], C=[2])),
+    through(nonlinearity, lambda structure: nonlinearity(drawn(50, *structure.shape), structure)),
+    through(
+        nonlinearity,
+        lambda structure: nonlinearity(structure.support[None].repeat(50, 0), structure),
+        "linear",
     ),
-    lambda structure: certify_supports(structure.support),
-    lambda structure: between(structure, [0], [1]),
-    lambda structure: identify(structure, "(A | B) - C", A=[0], B=[1], C=[2]),
     triangular_alternative,
     partial(triangular_alternative, independent_latents=True),
-    lambda structure: stability([structure, structure, Structure(np.ones(structure.shape))]),
-    lambda structure: certify_decoder(np.random.default_rng(0).normal(size=(20, *structure.shape))),
-    lambda structure: softmax_diversity(structure.support),
-    lambda structure: certify_mechanisms(structure.support, structure.n_latents),
+    through(
+        stability, lambda structure: stability([structure, structure, Structure(np.ones(structure.shape))])
+    ),
+    partial(certify_domains, n_domains=3),
+    through(
+        sufficient_changes, lambda structure: sufficient_changes(structure, **moved(structure, 3)), "few"
+    ),
+    through(sufficient_changes, lambda structure: sufficient_changes(structure, **moved(structure, 30))),
+    through(certify_supports, lambda structure: certify_supports(structure.support)),
+    through(certify_mixture, lambda structure: certify_mixture(*mixture(structure))),
+    through(certify_components, lambda structure: certify_components(*sampled(structure), n_resamples=3)),
+    through(certify_decoder, lambda structure: certify_decoder(drawn(20, *structure.shape))),
+    through(
+        certify_decoder,
+        lambda structure: certify_decoder(np.linalg.qr(drawn(20, *structure.shape))[0]),
+        "isometry",
+    ),
+    through(
+        certify_pair, lambda structure: certify_pair(*[drawn(100, structure.n_latents)] * 2), "the same twice"
+    ),
+    through(certify_pair, lambda structure: certify_pair(*drawn(2, 100, structure.n_latents)), "unrelated"),
+    through(softmax_diversity, lambda structure: softmax_diversity(structure.support)),
+    through(certify_mechanisms, lambda structure: certify_mechanisms(structure.support, structure.n_latents)),
     explain,
-    lambda structure: explain(structure, domains=3, jacobians=structure.support[None], a=[0], b=[1]),
+    through(
+        explain,
+        lambda structure: explain(structure, domains=3, jacobians=structure.support[None], a=[0], b=[1]),
+        "all facts",
+    ),
+)
+
+
+def together(jacobians: np.ndarray) -> np.ndarray:
+    """Return which pairs of latents share a slot of the finest partition."""
+    slot = {latent: i for i, part in enumerate(finest_partition(jacobians).partition) for latent in part}
+    slots_ = np.array([slot[latent] for latent in sorted(slot)])
+    return slots_[:, None] == slots_
+
+
+# Jacobian -> an array that says which latents act together, whatever the order of observed variables
+FACTORS = (
+    factor_graph,
+    through(finest_partition, together),
+    through(tangent_factors, lambda J: np.array([part.shape[1] for part in tangent_factors(J)])),
+    through(sparsity_gap, lambda J: np.array([sparsity_gap(J, J.shape[-1]).lower])),
+)
+
+# (seed) -> structures of 3 latents read again and again
+RESAMPLES = (
+    through(
+        resampled_structures, lambda seed: resampled_structures(drawn(30, 5, 3) ** 3, 6, random_state=seed)
+    ),
+    through(
+        refitted_structures,
+        lambda seed: refitted_structures(
+            Autoencoder(3, encoder=SmallNetwork(), decoder=SmallNetwork(), max_iter=2),
+            drawn(40, 5),
+            6,
+            random_state=seed,
+        ),
+    ),
+)
+
+
+def partly_gaussian(share: float) -> np.ndarray:
+    """Draw components of unit variance, of which this share is Laplace and the rest Gaussian."""
+    normal = np.random.default_rng(1).normal(size=(4000, 3))
+    y = np.sqrt(share / 2) * drawn(4000, 3) + np.sqrt(1 - share) * normal
+    return (y - y.mean(0)) / y.std(0)
+
+
+# one number -> a bound that grows with it; what it must not be
+CONSTANTS = (
+    (isometric_constant, (1, 2, 5), 0),
+    (
+        through(near_isometry_bound, lambda delta: near_isometry_bound(drawn(50, 3), delta)),
+        (1e-4, 0.01),
+        -1.0,
+    ),
+    (through(whitening_constants, lambda bound: sum(whitening_constants(bound, 0.5))), (1.0, 2.0), -1.0),
+    (through(ica_constant, lambda bound: ica_constant(bound, 0.5, 3)), (1.0, 2.0), -1.0),
+    (
+        through(ica_curvature, lambda share: ica_curvature(partly_gaussian(share)).gamma),
+        (0.3, 1.0),
+        float("nan"),
+    ),
 )
 
 # (n_samples, random_state=...) -> LatentDataset
@@ -208,16 +429,6 @@ STRUCTURES = (
 )
 
 
-class SmallNetwork:
-    """A factory of quick networks; it prints alike in every process, so that test names agree."""
-
-    def __call__(self, n_in: int, n_out: int) -> nn.Module:
-        return mlp(n_in, n_out, hidden=(8,))
-
-    def __repr__(self) -> str:
-        return "small"
-
-
 def quick(estimator: Any) -> Any:
     """Return an estimator like this one, without its informed starts and without its own networks."""
     small = {"encoder": SmallNetwork(), "decoder": SmallNetwork(), "n_restarts": 1}
@@ -231,6 +442,20 @@ def label(member: object) -> str:
         fixed = [*map(str, member.args), *(f"{k}={v}" for k, v in named.items())]
         return f"{member.func.__name__}({', '.join(fixed)})".replace("\n", " ")
     return getattr(member, "__name__", type(member).__name__)
+
+
+def public_name(member: object) -> str:
+    """Return the public name that a member stands for."""
+    return label(member).partition("(")[0]
+
+
+def missing(room: Any, *members: Iterable[object], tools: Iterable[str] = ()) -> set[str]:
+    """Return the public functions of a room that no family holds, and the members that are not public.
+
+    Classes are what functions return, and are tested with them.
+    """
+    functions = {name for name in room.__all__ if not inspect.isclass(getattr(room, name))}
+    return functions - set(tools) ^ {public_name(member) for family in members for member in family}
 
 
 def every(family: tuple) -> pytest.MarkDecorator:

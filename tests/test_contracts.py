@@ -9,7 +9,26 @@ import pytest
 import torch
 
 import unmix
-from families import CONDITIONS, GENERATORS, METRICS, PENALTIES, SLOTS, STRUCTURES, SmallNetwork, every, label
+from families import (
+    CLOUDS,
+    CONDITIONS,
+    CONSTANTS,
+    DISTANCES,
+    FACTORS,
+    GENERATORS,
+    GRAPHS,
+    METRICS,
+    PATTERNS,
+    PENALTIES,
+    RESAMPLES,
+    SLOTS,
+    SPARSITIES,
+    STRUCTURES,
+    SmallNetwork,
+    every,
+    label,
+    public_name,
+)
 from unmix.data import LatentDataset
 from unmix.nn import mlp
 from unmix.penalties import check_penalty
@@ -19,22 +38,24 @@ from unmix.structure import Structure
 @pytest.fixture(scope="module")
 def pair():
     rng = np.random.default_rng(0)
-    z = rng.normal(size=(120, 3))
-    return z, np.tanh(z) + 0.3 * rng.normal(size=z.shape)
+    z = rng.normal(size=(240, 3))
+    return z, np.tanh(z) + rng.normal(size=z.shape) * [0.2, 0.5, 0.7]
 
 
 @every(METRICS)
 def test_metric_ignores_order_sign_scale_and_origin(member, pair):
     z, z_hat = pair
     moved = z_hat[:, [2, 0, 1]] * [-3.0, 0.01, 200.0] + [5.0, 0.0, -40.0]
-    assert member(z, moved) == pytest.approx(member(z, z_hat), abs=1e-6)
+    tolerance = 0.02 if public_name(member) == "dci" else 1e-6  # trees break ties by the order of codes
+    assert member(z, moved) == pytest.approx(member(z, z_hat), abs=tolerance)
 
 
 @every(METRICS)
 def test_metric_is_best_at_the_truth_and_lower_elsewhere(member, pair):
     z, z_hat = pair
     shuffled = np.random.default_rng(1).permutation(z)
-    assert member(z, z) == pytest.approx(1, abs=0.02)
+    best = 0.8 if public_name(member) == "irs" else 0.95  # bins and held-out samples keep some below 1
+    assert best < member(z, z) <= 1 + 1e-9
     assert 0 <= member(z, shuffled) < member(z, z_hat) < member(z, z)
 
 
@@ -71,6 +92,97 @@ def test_metric_rejects_text(member, pair):
         member(pair[0], pair[1].astype(str))
 
 
+@every(DISTANCES)
+def test_distance_of_runs_is_zero_up_to_order_and_sign_and_grows_with_noise(member, pair):
+    z, noise = np.random.default_rng(0).laplace(size=(240, 3)), np.random.default_rng(1).normal(size=(240, 3))
+    turned = z[:, [2, 0, 1]] * [-1, 1, 1]
+    assert member(z, turned) == pytest.approx(0, abs=0.01)
+    assert 0.01 < member(z, turned + 0.3 * noise) < member(z, turned + 2 * noise)
+
+
+@every(DISTANCES)
+@pytest.mark.parametrize("spoil", [lambda c: c[:-1], lambda c: c[:, 0], lambda c: np.where(c > 2, np.nan, c)])
+def test_distance_of_runs_rejects_bad_input(member, spoil, pair):
+    with pytest.raises(ValueError, match="must"):
+        member(pair[0], spoil(pair[1]))
+
+
+@every(CLOUDS)
+def test_number_of_a_cloud_is_finite_and_does_not_depend_on_where_it_lies(member, pair):
+    z = np.copy(pair[0])
+    assert 0 < member(z) < np.inf and type(member(z)) is float
+    assert member(z + np.array([10.0, -3.0, 0.5])) == pytest.approx(member(z), rel=1e-6)
+    np.testing.assert_array_equal(z, pair[0])
+
+
+@every(CLOUDS)
+@pytest.mark.parametrize(
+    ("spoil", "error"),
+    [
+        (lambda z: z[:, 0], ValueError),
+        (lambda z: np.where(z > 1, np.nan, z), ValueError),
+        (lambda z: z[:0], ValueError),
+        (lambda z: z.astype(str), TypeError),
+    ],
+    ids=["one-dimensional", "nan", "empty", "text"],
+)
+def test_number_of_a_cloud_rejects_bad_input(member, spoil, error, pair):
+    with pytest.raises(error, match="must"):
+        member(spoil(pair[0]))
+
+
+def dags():
+    return [np.triu(np.random.default_rng(seed).integers(0, 2, (5, 5)), 1) for seed in range(4)]
+
+
+@every(GRAPHS)
+def test_distance_of_graphs_is_a_metric_that_ignores_common_names(member):
+    a, b, c, d = dags()
+    order = np.random.default_rng(0).permutation(5)
+    assert member(a, a) == 0 and member(a, b) == member(b, a) > 0
+    assert member(a[np.ix_(order, order)], b[np.ix_(order, order)]) == member(a, b)
+    assert member(a, c) <= member(a, d) + member(d, c)
+
+
+@every(GRAPHS)
+@pytest.mark.parametrize(
+    "wrong",
+    [np.ones((5, 5)), np.eye(5), np.full((5, 5), 0.5), np.zeros((5, 4)), np.eye(5, k=1) + np.eye(5, k=-4)],
+    ids=["everything", "loops", "fractions", "not square", "cycle"],
+)
+def test_distance_of_graphs_rejects_what_is_no_graph(member, wrong):
+    with pytest.raises(ValueError, match="must"):
+        member(dags()[0], wrong)
+
+
+@every(PATTERNS)
+def test_agreement_of_patterns_ignores_names_and_drops_with_every_error(member):
+    truth = np.random.default_rng(0).integers(0, 2, (12, 4))
+    one, two = truth.copy(), truth.copy()
+    one[0, 0] ^= 1
+    two[:2, 0] ^= 1
+    assert member(truth, truth[:, [3, 0, 2, 1]]) == 1
+    assert 0.5 < member(truth, two) < member(truth, one) < 1
+    assert member(truth, one[:, [1, 0, 3, 2]]) == pytest.approx(member(one, truth))
+
+
+@every(PATTERNS)
+@pytest.mark.parametrize("wrong", [np.ones((11, 4)), np.full((12, 4), np.nan), np.ones(12)], ids=str)
+def test_agreement_of_patterns_rejects_bad_input(member, wrong):
+    with pytest.raises(ValueError, match="must"):
+        member(np.ones((12, 4)), wrong)
+
+
+@every(SPARSITIES)
+def test_sparsity_goes_from_equal_parts_to_one(member):
+    found = [member([1.0, rest]) for rest in (1.0, 0.7, 0.4, 0.1, 0.0)]
+    assert found[0] == pytest.approx(0) and found[-1] == pytest.approx(1) and found == sorted(found)
+    assert all(type(value) is float for value in found)
+    for wrong in ([1.0, float("nan")], [1.0]):
+        with pytest.raises((ValueError, TypeError)):
+            member(wrong)
+
+
 @every(PENALTIES)
 def test_penalty_passes_its_check(member):
     report = check_penalty(member)
@@ -102,10 +214,20 @@ def test_penalty_trains_an_estimator(member):
 @pytest.mark.parametrize("structure", [make() for make in STRUCTURES], ids=[label(s) for s in STRUCTURES])
 def test_certificate_is_a_value_that_explains_itself(member, structure):
     found = member(structure)
-    assert bool(found) in (True, False) and len(str(found)) > 40
-    assert found.reasons is not None and all(isinstance(reason, str) for reason in found.reasons)
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()
+    plain = found.to_dict()
+    assert len(str(found)) > 40 and all(isinstance(reason, str) for reason in found.reasons)
+    assert found or (found.reasons and getattr(found, "missing", ("nothing to ask for",))), (
+        "it fails without a word"
+    )
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain.get("holds", bool(found)) == bool(found)
     assert str(member(structure)) == str(found)
+
+
+@pytest.mark.parametrize("name", sorted({public_name(member) for member in CONDITIONS}))
+def test_condition_holds_somewhere_and_fails_somewhere(name):
+    alike = [member for member in CONDITIONS if public_name(member) == name]
+    assert {bool(member(make())) for member in alike for make in STRUCTURES} == {True, False}
 
 
 @every(CONDITIONS[:2])
@@ -118,6 +240,38 @@ def test_certificate_does_not_depend_on_labels(member):
         assert [found.levels[j] for j in order] == list(relabelled.levels)
         assert [found.clauses[j] for j in order] == list(relabelled.clauses)
         np.testing.assert_array_equal(found.may_depend[np.ix_(order, order)], relabelled.may_depend)
+
+
+@every(FACTORS)
+def test_factors_ignore_the_order_of_observed_variables_and_follow_that_of_latents(member):
+    J = np.random.default_rng(0).normal(size=(7, 4)) * (np.arange(7)[:, None] % 4 == np.arange(4))
+    J[0, 1] = 1.0  # links the first two latents
+    found, order = np.asarray(member(J)), [2, 0, 3, 1]
+    np.testing.assert_allclose(member(J[::-1]), found)
+    renamed, square = np.asarray(member(J[:, order])), found.ndim == 2
+    np.testing.assert_allclose(np.sort(renamed, None), np.sort(found, None))
+    assert not square or np.allclose(renamed, found[np.ix_(order, order)])
+    assert not np.array_equal(member(np.where(J == 1.0, 0.0, J)), found)  # the link is seen
+    for wrong in (np.where(J == 1.0, np.nan, J), J[0]):
+        with pytest.raises(ValueError, match="must"):
+            member(wrong)
+
+
+@every(RESAMPLES)
+def test_structures_read_again_are_a_function_of_the_seed(member):
+    first, again, other = member(0), member(0), member(1)
+    assert first == again != other
+    assert len(first) == 6 and {structure.shape for structure in first} == {(5, 3)}
+
+
+@pytest.mark.parametrize(
+    ("member", "arguments", "wrong"), CONSTANTS, ids=[label(member) for member, *_ in CONSTANTS]
+)
+def test_constant_is_positive_grows_and_refuses_what_it_must_not_be(member, arguments, wrong):
+    found = [member(argument) for argument in arguments]
+    assert found[0] > 0 and found == sorted(set(found)) and np.isfinite(found).all()
+    with pytest.raises(ValueError, match="must"):
+        member(wrong)
 
 
 @every(STRUCTURES)

@@ -127,7 +127,15 @@ def test_pure_noise_scores_far_above_zero(n, m, expected):
 def test_the_floor_takes_any_metric_and_a_seed():
     z = normal(200, 3)
     assert rotation_floor(z, random_state=1) == rotation_floor(z, random_state=1)
-    assert rotation_floor(z, metric=lambda a, b: float(b.shape[1])) == 3
+    seen = []
+    assert (
+        rotation_floor(z, metric=lambda a, b: seen.append((a, b)) or len(seen), n_draws=3) == 2
+    )  # of 1, 2, 3
+    for truth, codes in seen:  # each draw is a rotation of the standardised truth, and not the truth
+        turn = np.linalg.lstsq((z - z.mean(0)) / z.std(0), codes)[0]
+        np.testing.assert_array_equal(truth, z)
+        np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-10)
+        assert np.abs(turn).max(0).min() < 0.999
     assert rotation_floor(z[:, :1]) == pytest.approx(1)
     assert rotation_floor(z * [1e-3, 1, 1e3], random_state=1) == pytest.approx(
         rotation_floor(z, random_state=1)

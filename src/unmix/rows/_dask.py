@@ -41,7 +41,7 @@ class DaskRows(NamedTuple):
         import dask
 
         lengths = dask.compute(*[dask.delayed(len, pure=False)(part) for part in self.parts])
-        firsts = [-seen % stride for seen in np.cumsum([0, *lengths[:-1]])]
+        firsts = [int(-seen % stride) for seen in np.cumsum([0, *lengths[:-1]])]
         few = [
             dask.delayed(_every, pure=False)(p, i, stride) for p, i in zip(self.parts, firsts, strict=True)
         ]

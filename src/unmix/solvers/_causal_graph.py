@@ -111,7 +111,7 @@ def _test_class() -> Any:
             super().__init__(data, **kwargs)
             self.method, self.correlations, self.counts = _TEST, correlations, counts
 
-        def __call__(self, X: int, Y: int, condition_set: Any = None) -> float:
+        def __call__(self, X: Any, Y: Any, condition_set: Any = None) -> float:
             tested = [X, Y, *(condition_set or ())]
             block = np.ix_(tested, tested)
             return pairwise_p_value(self.correlations[block], float(self.counts[block].min()))

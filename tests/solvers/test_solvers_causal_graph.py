@@ -63,9 +63,12 @@ def test_correlations_of_pairs_are_those_where_both_vary():
 def test_a_pair_is_tested_with_its_own_number_of_samples():
     correlations = np.array([[1, 0.2, 0.5], [0.2, 1, 0.4], [0.5, 0.4, 1]])
     partial = (0.2 - 0.5 * 0.4) / np.sqrt((1 - 0.25) * (1 - 0.16))
-    assert partial == pytest.approx(0) and pairwise_p_value(correlations, 1000) == pytest.approx(1)
+    assert partial == pytest.approx(0) and pairwise_p_value(correlations, 1000.0) == pytest.approx(1)
     assert (
-        pairwise_p_value(correlations[:2, :2], 1000) < 1e-8 < 0.2 < pairwise_p_value(correlations[:2, :2], 40)
+        pairwise_p_value(correlations[:2, :2], 1000.0)
+        < 1e-8
+        < 0.2
+        < pairwise_p_value(correlations[:2, :2], 40.0)
     )
     assert pairwise_p_value(correlations[:2, :2], 29) == 1 and pairwise_p_value(correlations, 29) == 0
 
@@ -100,7 +103,7 @@ def test_a_single_latent_has_no_edges():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"alpha": 0}, "`alpha` must be"),
+        ({"alpha": 0.0}, "`alpha` must be"),
         ({"max_parents": -1}, "`max_parents` must be"),
         ({"z": np.ones((50, 2))}, "constant columns"),
         ({"z": np.arange(100.0)[:, None] * [1, 2]}, "repeats others"),
