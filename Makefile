@@ -8,7 +8,7 @@ SHAPES := --jaxtyping-packages=unmix.nn,unmix.training,unmix.penalties,unmix.obj
 SINGLE := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all smoke results check lint types imports bench docs golden clean
+.PHONY: help demo test test-slow test-all smoke results check lint types imports bench docs golden clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,10 +30,12 @@ demo: $(VENV)/.core  ## install once, then the whole story on built-in data; pri
 	$(BIN)/unmix demo --out out/demo
 
 test: $(VENV)/.dev  ## the test suite (minutes, two cores, no GPU)
-	$(SINGLE) $(BIN)/python -m pytest -q -n 2 -m "not slow" $(SHAPES)
+	$(SINGLE) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" $(SHAPES)
 
-test-all: $(VENV)/.dev  ## the same with the slow tests
-	$(SINGLE) $(BIN)/python -m pytest -q -n 2 $(SHAPES)
+test-slow: $(VENV)/.dev  ## what `make test` leaves out: whole contracts, examples, exhaustive searches
+	$(SINGLE) $(BIN)/python -m pytest -q -n 2 -m slow $(SHAPES)
+
+test-all: test test-slow  ## both
 
 smoke: $(VENV)/.dev  ## every table of the papers at the smallest budget; fails where a cell does or is missing
 	rm -rf out/smoke

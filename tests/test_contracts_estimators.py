@@ -48,14 +48,14 @@ def fitted(data):
     return fit
 
 
-@parametrize_with_checks(QUICK)
+@parametrize_with_checks(QUICK[:1])
 def test_estimator_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@parametrize_with_checks(list(ESTIMATORS))
-def test_estimator_passes_the_same_checks_with_its_own_networks(estimator, check):
+@parametrize_with_checks([*QUICK[1:], *ESTIMATORS])
+def test_every_estimator_passes_the_same_checks_also_with_its_own_networks(estimator, check):
     check(estimator)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+QUICK = ("01_recover_sparse_latents", "02_is_my_structure_identifiable")  # the others are slow
 PROMISED = {
     "01_recover_sparse_latents": r"MCC 0\.\d+ .* raw x 0\.\d+, rotation floor 0\.\d+",
     "02_is_my_structure_identifiable": r"nonlinear: True - linear: False",
@@ -25,7 +26,11 @@ def test_every_example_is_here():
     assert [path.stem for path in EXAMPLES] == sorted(PROMISED)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=() if path.stem in QUICK else pytest.mark.slow) for path in EXAMPLES],
+    ids=lambda path: path.stem,
+)
 def test_example_prints_what_it_promises(path, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error", str(path), "--quick"],

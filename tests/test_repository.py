@@ -80,7 +80,11 @@ def test_links_within_the_repository_lead_somewhere(path):
         assert "://" in target or (path.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow if path.name == "pdgmm.md" else ()) for path in PAGES],
+    ids=lambda path: path.name,
+)
 def test_what_a_page_shows_is_what_python_prints(path):
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     assert doctest.testfile(str(path), module_relative=False, optionflags=flags).failed == 0

@@ -113,6 +113,7 @@ def test_refits_give_verdicts_a_frequency(tmp_path, mask, unmix_json):
 IGNORE_NAMES = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 
 
+@pytest.mark.slow
 @IGNORE_NAMES
 def test_a_model_is_fitted_anew_to_halves_of_its_data(fitted, mask, unmix, unmix_json):
     line = (fitted / "model", "--data", fitted / "x.npy", "--refits", 2)

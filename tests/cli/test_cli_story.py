@@ -167,7 +167,7 @@ def straight(line, folder, unmix_json):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT])
 def test_a_stopped_fit_goes_on_by_the_same_command(how, folder, data, tmp_path, unmix_json):
     line = ("fit", data, "--n-components", 3, "--max-iter", 120, "--n-restarts", 1, "--out")
     child = start(*line, tmp_path / "model")

@@ -133,6 +133,7 @@ def test_a_refit_to_another_kind_of_data_forgets_the_first(blobs):
     assert model.fit(x).transform(x).shape == (30, 2) and model.n_features_in_ == 4
 
 
+@pytest.mark.slow
 def test_rows_larger_than_memory_give_what_an_array_gives(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(700, 2)) @ rng.normal(size=(2, 5)) + 3

@@ -31,6 +31,7 @@ def model(data):
         return quick(4).fit(data.x)
 
 
+@pytest.mark.slow
 def test_inactive_values_three_deviations_from_the_mean_are_found():
     data = degenerate_mixture(4000, n_latents=4, n_layers=3, delta=3.0, random_state=2)
     with warnings.catch_warnings():
@@ -127,6 +128,7 @@ def test_latents_that_are_never_constant_are_returned_white_with_a_warning():
     np.testing.assert_allclose(np.cov(model.transform(x).T), np.eye(3), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_more_variables_than_latents_pass_through_principal_components(data):
     wide = data.x @ np.random.default_rng(0).normal(size=(4, 9))
     with warnings.catch_warnings():

@@ -1,19 +1,22 @@
 import numpy as np
 import pytest
 
+from families import SmallNetwork
 from unmix import Autoencoder, BetaVAE, DiverseDictionaryLearning
 from unmix.data import sparse_mixing
 from unmix.metrics import mcc
 
 SMALL = {"max_iter": 3, "batch_size": 100, "random_state": 0}
+TINY = {**SMALL, "encoder": SmallNetwork(), "decoder": SmallNetwork()}
 
 
 def test_the_kept_restart_has_the_lowest_objective():
     data = sparse_mixing(400, 3, random_state=0)
-    model = DiverseDictionaryLearning(3, n_restarts=4, **SMALL).fit(data.x)
+    model = DiverseDictionaryLearning(3, n_restarts=4, **TINY).fit(data.x)
     assert len(model.restarts_) == 4 and all(np.isfinite(model.restarts_))
 
 
+@pytest.mark.slow
 def test_restarts_never_look_at_the_truth_and_recover_it():
     data = sparse_mixing(2000, 5, 15, nonlinearity=0.3, random_state=1)
     model = DiverseDictionaryLearning(5, n_restarts=2, max_iter=40, random_state=0).fit(data.x)
@@ -30,25 +33,25 @@ def test_square_codes_stay_uncorrelated_and_do_not_copy_x():
 @pytest.mark.parametrize("estimator", [Autoencoder, BetaVAE, DiverseDictionaryLearning])
 def test_the_layout_in_memory_does_not_change_a_bit(estimator):
     X = np.random.default_rng(0).normal(size=(120, 4))
-    one = estimator(2, **SMALL).fit(X).transform(X)
-    other = estimator(2, **SMALL).fit(np.asfortranarray(X)).transform(X)
+    one = estimator(2, **TINY).fit(X).transform(X)
+    other = estimator(2, **TINY).fit(np.asfortranarray(X)).transform(X)
     assert np.array_equal(one, other)
 
 
 def test_checkpoints_change_nothing_and_belong_to_one_run(tmp_path):
     X = np.random.default_rng(0).normal(size=(120, 4))
-    plain = DiverseDictionaryLearning(2, **SMALL).fit(X).transform(X)
+    plain = DiverseDictionaryLearning(2, **TINY).fit(X).transform(X)
     folder = tmp_path / "run"
-    again = DiverseDictionaryLearning(2, checkpoint=folder, **SMALL)
+    again = DiverseDictionaryLearning(2, checkpoint=folder, **TINY)
     assert np.array_equal(again.fit(X).transform(X), plain)
     assert np.array_equal(again.fit(X).transform(X), plain)  # from the finished checkpoints
-    other = DiverseDictionaryLearning(2, checkpoint=folder, **{**SMALL, "random_state": 1})
+    other = DiverseDictionaryLearning(2, checkpoint=folder, **{**TINY, "random_state": 1})
     with pytest.raises(ValueError, match="belongs to one with another random_state"):
         other.fit(X)
     from unmix.penalties import latent_sparsity
 
     with pytest.raises(ValueError, match="belongs to one with another penalty"):
-        DiverseDictionaryLearning(2, checkpoint=folder, penalty=latent_sparsity, **SMALL).fit(X)
+        DiverseDictionaryLearning(2, checkpoint=folder, penalty=latent_sparsity, **TINY).fit(X)
 
 
 def test_a_run_without_a_seed_keeps_its_own_in_the_checkpoint(tmp_path):

@@ -44,6 +44,7 @@ def test_changing_slots_leaves_the_reconstruction_alone(shared):
     assert torch.allclose(white, torch.eye(2), atol=1e-2)
 
 
+@pytest.mark.slow
 def test_slots_that_share_half_their_rows_are_found_where_contrast_fails(shared, fitted):
     contrast = unmix.SlotAutoencoder(
         4, slots=2, penalty=compositional_contrast, search=False, max_iter=30, **STEPS
@@ -54,6 +55,7 @@ def test_slots_that_share_half_their_rows_are_found_where_contrast_fails(shared,
     assert fitted.partition_ == ((0, 1), (2, 3)) and fitted.score(shared.x) > 0.95
 
 
+@pytest.mark.slow
 def test_slots_are_counted_and_put_where_they_are_asked_for(shared):
     apart = slots(1500, 2, 2, n_rows=12, overlap=0.2, random_state=0)
     model = unmix.SlotAutoencoder(4, max_iter=20, **STEPS).fit(apart.x)

@@ -143,6 +143,7 @@ def test_slots_of_the_truth_are_found_and_rotated_ones_are_not():
     assert -1 < smoke("mechanistic.overlap", lambda cell: cell.row == "contrast, weight 1")["SIS"] < 0.7
 
 
+@pytest.mark.slow
 def test_scores_tell_the_truth_from_noise_and_few_tell_it_from_a_rotation():
     found = {
         row: smoke("floor.scores", lambda cell, row=row: cell.row == row)

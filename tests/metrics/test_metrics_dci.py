@@ -75,6 +75,7 @@ def test_continuous_factors_are_regressed_and_scored_by_the_variance_explained()
     assert dci(z, rng(3).normal(size=(150, 2)), probe="boosting").informativeness < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.05, 0.4])
 def test_the_fast_probe_is_near_the_published_one(scale):
     z = levels(n=600, sizes=(2, 3, 4))

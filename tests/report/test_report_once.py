@@ -49,7 +49,7 @@ def test_the_model_is_asked_once(with_truth, n_samples, tmp_path):
     assert model.asked == {"transform": 1, "inverse_transform": 2, "jacobian": 1}
 
 
-@pytest.mark.parametrize("suffix", ["npz", "npy"])
+@pytest.mark.parametrize("suffix", [pytest.param("npz", marks=pytest.mark.slow), "npy"])
 def test_the_command_opens_the_data_once(suffix, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     z = np.random.default_rng(0).normal(size=(60, 2))

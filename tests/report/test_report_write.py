@@ -247,6 +247,7 @@ def test_pictures_take_their_ink_from_the_page(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_large_model_stays_small_on_disk(tmp_path):
     model, data = case(diverse(300, 50, random_state=0), n_samples=200)
     path = report.write(tmp_path / "r.html", model=model, data=data)

@@ -35,6 +35,7 @@ def x():
     return rng.laplace(size=(4000, 3)) @ rng.normal(size=(3, 3))
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_even_when_a_worker_dies(client, x, tmp_path):
     def rows(fatal):
         counter = str(tmp_path / f"{fatal}")

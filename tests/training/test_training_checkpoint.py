@@ -149,6 +149,7 @@ def test_another_files_json_is_noticed(tmp_path):
         read(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_record_of_a_million_steps_of_five_terms_stays_small(tmp_path):
     record, names = Record(), tuple("abcde")
     for start in range(0, 1_000_000, 1000):

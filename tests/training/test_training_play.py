@@ -1,5 +1,7 @@
 """Adversaries, averages and settings of games of several players."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 from torch import nn
@@ -200,7 +202,7 @@ def test_bad_games_say_what_to_do():
     with pytest.raises(ValueError, match="`players` must have an average each"):
         play(twins, [0], Run(n_steps=1))
     with pytest.raises(ValueError, match="`graph` must be 'auto', True or False, got 'yes'"):
-        Run(n_steps=1, graph="yes")
+        Run.__post_init__(SimpleNamespace(n_steps=1, checkpoint_every=1, max_rows=1, graph="yes"))
     with pytest.raises(ValueError, match="`every` must be at least 1, got 0"):
         Player(loss=player.loss, parameters={"w": w}, every=0)
     slow = Player(loss=player.loss, parameters={"w": w}, every=2)

@@ -127,7 +127,7 @@ def pairwise_p_value(correlations: np.ndarray, n_samples: float) -> float:
 
     Examples
     --------
-    >>> round(pairwise_p_value(np.array([[1, 0.1], [0.1, 1]]), 403), 3)
+    >>> round(pairwise_p_value(np.array([[1, 0.1], [0.1, 1]]), 403.0), 3)
     0.045
     """
     n_given = len(correlations) - 2

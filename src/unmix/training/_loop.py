@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -88,10 +88,11 @@ def loop(
     keeper = Keeper(models, {**parts, "batches": feed, "patience": stopper}, record, run)
     keeper.resume(config | _identity(run, feed))
     with (
-        closing(feed),
+        ExitStack() as last,
         delayed_interrupt() as interrupted,
         progress_bar(run.progress, run.n_steps, run.description) as show,
     ):
+        last.callback(feed.close)  # called by its name, which the digest of code follows
         checked = saved = time.perf_counter()
         started = checked - record.seconds
         for step in range(record.n_steps, 0 if record.stopped else run.n_steps):
