@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._certificate import Certificate, assumed
+from .._certificate import ANSWER, Certificate, assumed, attributes
 from ._conditions import (
     injective,
     irreducible_disjoint,
@@ -128,21 +128,9 @@ class MechanismCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "partition": [sorted(block) for block in self.partition],
-            "n_points": self.n_points,
-            "tolerance": self.tolerance,
-            "plateau": list(self.plateau),
-            "types": [found.to_dict() for found in self.types],
-            "sparsity_gap": {
-                name: getattr(self.gap, name)
-                for name in ("lower", "upper", "exact", "method", "aligned", "point")
-            },
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "reasons": list(self.reasons),
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-        }
+        gap = attributes(self.gap, "lower", "upper", "exact", "method", "aligned", "point")
+        own = attributes(self, "partition", "n_points", "tolerance", "plateau", "types")
+        return own | {"sparsity_gap": gap} | attributes(self, *ANSWER)
 
 
 def certify_mechanisms(

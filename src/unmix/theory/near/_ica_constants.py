@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._certificate import attributes
+
 _Pair = tuple[np.ndarray, np.ndarray]
 
 
@@ -112,13 +114,7 @@ class Curvature:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "gamma": self.gamma if np.isfinite(self.gamma) else None,
-            "reliability": self.reliability.tolist(),
-            "standard_error": self.standard_error.tolist(),
-            "gaussian": self.gaussian.tolist(),
-            "gradient": self.gradient,
-        }
+        return attributes(self, "gamma", "reliability", "standard_error", "gaussian", "gradient")
 
 
 def ica_curvature(y: ArrayLike, *, contrast: str = "logcosh") -> Curvature:

@@ -9,7 +9,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from .._certificate import Certificate, names
+from .._certificate import ANSWER, Certificate, attributes, names
 from ._certify import certify
 
 LEVELS = ("element", "element if independent", "block", "none")
@@ -128,21 +128,9 @@ class Stability:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "structure": self.structure.support.astype(int).tolist(),
-            "n_structures": len(self.orders),
-            "threshold": self.threshold,
-            "independent_latents": self.independent_latents,
-            "frequencies": self.frequencies.tolist(),
-            "separated": self.separated.tolist(),
-            "levels": list(self.levels),
-            "support": list(self.support),
-            "level_frequencies": {level: list(found) for level, found in self.level_frequencies.items()},
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "reasons": list(self.reasons),
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-        }
+        counted = ("threshold", "independent_latents", "frequencies", "separated", "levels", "support")
+        head = attributes(self, "structure") | {"n_structures": len(self.orders)}
+        return head | attributes(self, *counted, "level_frequencies", *ANSWER)
 
 
 def stability(
