@@ -12,13 +12,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from samples import normal
 from unmix.metrics import Evaluation, Score, dci, evaluate, infomec, mcc, mig, r2, sap, slot_identifiability
 from unmix.metrics.evaluation._catalogue import MEASURES
 from unmix.metrics.evaluation._evaluate import _high
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 @pytest.fixture(scope="module")

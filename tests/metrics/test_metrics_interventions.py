@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from samples import normal
 from unmix.metrics import beta_vae_score, factor_vae_score
 
 FEW = {"n_train": 300, "n_eval": 300, "batch_size": 32}
@@ -12,10 +13,6 @@ BOTH = pytest.mark.parametrize("score", [factor_vae_score, beta_vae_score])
 
 def grid(n=1500, d=3, levels=4, seed=0):
     return np.random.default_rng(seed).integers(0, levels, (n, d)).astype(float)
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 def factor_vae_by_loops(z, codes, n_train, n_eval, batch_size, rng):

@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from brute_force import every_support
+from samples import numerical_jacobian
 from unmix.structure import Structure
 from unmix.theory import certify
 
@@ -12,15 +14,7 @@ SHAPES = [(2, 2), (3, 2), (3, 3)]
 
 
 def structures(n_observed, n_latents):
-    columns = [c for c in itertools.product([0, 1], repeat=n_observed) if any(c)]
-    for chosen in itertools.product(columns, repeat=n_latents):
-        yield Structure(np.array(chosen).T)
-
-
-def numerical_jacobian(f, points, step=1e-6):
-    """Central differences of f: (n, d) -> (n, x), as (n, x, d)."""
-    shifts = step * np.eye(points.shape[1])
-    return np.stack([(f(points + s) - f(points - s)) / (2 * step) for s in shifts], axis=-1)
+    return map(Structure, every_support(n_observed, n_latents))
 
 
 def support_of(jacobians):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp, norm
 
+from samples import numerical_jacobian
 from unmix.structure import Structure, anchor, dense, diverse, ring, triangular, triangular_edges
 from unmix.theory import certify, explain, nonlinearity, triangular_alternative
 from unmix.theory.sparsity._triangular import FAITHFUL
@@ -220,11 +221,8 @@ def test_a_copy_of_one_variable_breaks_what_no_triangular_model_does():
     def latents(z_hat):
         return np.stack([z_hat[:, 0], z_hat[:, 1] - bend(z_hat[:, 2], 1, 2), z_hat[:, 2]], -1)
 
-    def jacobian(f, at, step=1e-5):
-        return np.stack([(f(at + s) - f(at - s)) / (2 * step) for s in step * np.eye(3)], axis=-1)
-
     z_hat = np.stack([z[:, 0], mix(z)[:, 1], z[:, 2]], -1)
-    truth, other = jacobian(mix, z), jacobian(lambda at: mix(latents(at)), z_hat)
+    truth, other = numerical_jacobian(mix, z), numerical_jacobian(lambda at: mix(latents(at)), z_hat)
     second = Structure(np.abs(other).max(0) > 1e-6)
     np.testing.assert_allclose(mix(latents(z_hat)), mix(z), atol=1e-12)
     assert nonlinearity(truth, structure) and nonlinearity(other, second)
@@ -232,6 +230,6 @@ def test_a_copy_of_one_variable_breaks_what_no_triangular_model_does():
     assert second.n_edges == structure.n_edges and structure.hamming(
         second
     )  # as sparse, and Theorem 2 fails, too
-    assert np.abs(jacobian(latents, z_hat)[:, 1, 2]).min() > 0.5
+    assert np.abs(numerical_jacobian(latents, z_hat)[:, 1, 2]).min() > 0.5
     believed = explain(structure, jacobians=truth).assumed
     assert FAITHFUL in believed and not any("nonlinearity" in word for word in believed)

@@ -16,8 +16,6 @@ from ._triangular import TriangularAlternative, triangular_alternative
 from ._wording import identified, latent_reasons, notes, summary, wanted
 
 Groups = tuple[tuple[int, ...], ...]
-_FIELDS = ("structure", "independent_latents", "blocks", "may_depend", "separated_in_paper", "clauses")
-_FIELDS += ("witnesses", "levels", "unidentified", "groups")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +118,9 @@ class StructureCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        before = attributes(self, *_FIELDS, "sparser_than_triangular")
+        relations = ("structure", "independent_latents", "blocks", "may_depend", "separated_in_paper")
+        verdicts = ("clauses", "witnesses", "levels", "unidentified", "groups", "sparser_than_triangular")
+        before = attributes(self, *relations, *verdicts)
         return before | {"triangular": self.alternative.to_dict()} | attributes(self, *ANSWER)
 
 
