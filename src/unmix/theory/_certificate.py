@@ -106,6 +106,21 @@ def positions(values: Any, name: str) -> tuple[int, ...]:
     return tuple(map(index, found))
 
 
+def finite_table(values: Any, name: str, shape: str = "(n_samples, n_latents)") -> np.ndarray:
+    """Return a table of finite numbers with at least one row and one column."""
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
+        raise ValueError(f"`{name}` must be a finite table {shape}, got shape {table.shape}.")
+    return table
+
+
+def with_margin(certificate: Any) -> str:
+    """Write a verdict, with the margin of a type of mechanistic independence."""
+    margin, unit = getattr(certificate, "margin", None), getattr(certificate, "unit", "")
+    known = "" if margin is None or not unit else f" (margin {margin:.3g} {unit})"
+    return f"{certificate.verdict[:-1]}{known}."
+
+
 def names(indices: Iterable[int], letter: str = "z", most: int = 6) -> str:
     """Write a set of variables for a reader: "z0, z2 and 5 more"."""
     ordered = sorted(indices)

@@ -6,7 +6,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from .._certificate import Certificate, assumed, attributes, plain
+from .._certificate import Certificate, assumed, attributes, plain, with_margin
 from ..sparsity import headline
 
 TITLES = {
@@ -193,13 +193,6 @@ class Explanation:
         """Return one self-contained page; every string is escaped."""
         pages = import_module("unmix.report._answers")  # above this room: asked for only here
         return pages.explanation_page(self, TITLES, title)
-
-
-def with_margin(certificate: Certificate) -> str:
-    """Write a verdict, with the margin of a type of mechanistic independence."""
-    margin, unit = getattr(certificate, "margin", None), getattr(certificate, "unit", "")
-    known = "" if margin is None or not unit else f" (margin {margin:.3g} {unit})"
-    return f"{certificate.verdict[:-1]}{known}."
 
 
 def _trivial(part: Any) -> bool:
