@@ -44,7 +44,7 @@ def factor_vae_score(
         Codes that spread less are inactive. The published 0.05 is in the units of the codes; 0 leaves out
         constant codes only and makes the score blind to scale. Without active codes the score is 0.
     bins : int, optional
-        From arrays, a continuous factor stands still within one of so many bins of equal counts; by default
+        From arrays, a continuous factor stands still within one of this many bins of equal counts; by default
         2 to 20 bins of ten samples or more.
     discrete : bool or sequence of bools, optional
         Which factors are discrete; by default those whose values repeat.

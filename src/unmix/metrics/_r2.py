@@ -44,7 +44,7 @@ def r2(
         Blocks of factors: shares are averaged within each block, then over blocks, so that a block counts as
         one whatever its dimension. `block_r2` shows every block against every group of codes.
     n_fit : int
-        The kernel probe is fitted on at most so many samples, since its cost grows with their cube.
+        The kernel probe is fitted on at most this many samples, since its cost grows with their cube.
     weights : array-like of shape (n_samples,), optional
         Weight of each sample in fit and score, or a boolean mask. Samples of weight 0 are left out.
     random_state : int, numpy.random.Generator or None

@@ -49,7 +49,7 @@ def _compared(graph: np.ndarray, data: Data, matching: Any) -> str:
     order = list(matching.order)
     found = shd(oracle, graph[np.ix_(order, order)])
     sentence = (
-        f"Against the class of the true graph the structural Hamming distance is {found:.0f}: so many pairs "
+        f"Against the class of the true graph the structural Hamming distance is {found:.0f}: that many pairs "
         "are joined wrongly."
     )
     best = _best(data)

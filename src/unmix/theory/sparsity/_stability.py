@@ -67,7 +67,7 @@ class Stability:
         return tuple(float(table[LEVELS.index(level), j]) for j, level in enumerate(self.levels))
 
     def stable(self, threshold: float | None = None) -> Structure:
-        """Return the edges found at least so often: stability selection."""
+        """Return the edges whose frequency is at least the threshold: stability selection."""
         return Structure(self.frequencies >= (self.threshold if threshold is None else threshold))
 
     def expected_false_edges(self, threshold: float | None = None) -> float:
@@ -108,7 +108,7 @@ class Stability:
     def certificates(self) -> tuple[Certificate, ...]:
         """Two certificates: stable edges, and stable levels."""
         shaky = [j for j, share in enumerate(self.support) if share < self.threshold]
-        levels = f"{names(shaky)} less often" if shaky else "so often or more for every latent"
+        levels = f"{names(shaky)} less often" if shaky else "that or more for every latent"
         often = f"in at least {self.threshold:.0%} of the structures"
         return (
             Certificate(f"Stability of edges {often}", bool(self), (), self.reasons[-1:]),

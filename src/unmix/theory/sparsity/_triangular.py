@@ -39,7 +39,7 @@ class TriangularAlternative:
     exact : bool
         Whether both are minima over all orderings. Otherwise they are bounds from above.
     order : tuple of int
-        Observed variables of a connected part, in an order that needs so few edges; empty where nothing was
+        Observed variables of a connected part, in an order that needs no more edges; empty where nothing was
         counted.
     """
 
