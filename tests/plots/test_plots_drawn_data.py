@@ -78,16 +78,16 @@ def test_correlation_is_signed_and_matched(ax):
     assert written[(0, 0)] == "-1.00" and written[(1, 1)] == "1.00"
 
 
-def test_correlation_lists_unmatched_codes_last(ax):
-    matching = Matching((2,), (1,), np.array([[0.1, -0.2, 0.9]]))
-    plots.correlation(matching, ax)
-    np.testing.assert_array_equal(ax.images[0].get_array(), [[0.9, 0.1, -0.2]])
-
-
-def test_correlation_with_fewer_codes_than_factors(ax):
-    matching = Matching((-1, 0), (0, 1), np.array([[0.1], [0.9]]))
-    plots.correlation(matching, ax)
-    np.testing.assert_array_equal(ax.images[0].get_array(), [[0.1], [0.9]])
+@pytest.mark.parametrize(
+    ("matching", "drawn"),
+    [
+        (Matching((2,), (1,), np.array([[0.1, -0.2, 0.9]])), [[0.9, 0.1, -0.2]]),
+        (Matching((-1, 0), (0, 1), np.array([[0.1], [0.9]])), [[0.1], [0.9]]),
+    ],
+    ids=["unmatched codes last", "fewer codes than factors"],
+)
+def test_correlation_with_other_numbers_of_codes(matching, drawn, ax):
+    np.testing.assert_array_equal(plots.correlation(matching, ax).images[0].get_array(), drawn)
 
 
 @given(n=st.integers(1, 2000))
