@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 
 from ._checks import is_constant
-from ._interventions import Draws, Encoder, prepared
+from ._interventions import Encoder, Interventions, prepared
 from ._kinds import Declared
 
 
@@ -67,7 +67,9 @@ def beta_vae_score(
     return float(LogisticRegression(max_iter=1000).fit(*train).score(*unseen))
 
 
-def _points(draws: Draws, n_points: int, size: int, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _points(
+    draws: Interventions, n_points: int, size: int, active: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return mean absolute differences, shape (n_points, n_active), and the factor that each point shares."""
     unit = draws.codes[:, active].std(0)
     drawn = draws.batches(n_points, active, per_point=size, size=2)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._checks import is_constant
-from ._interventions import Draws, Encoder, prepared
+from ._interventions import Encoder, Interventions, prepared
 from ._kinds import Declared
 
 
@@ -82,7 +82,7 @@ def factor_vae_score(
     return float(unseen[np.arange(len(active)), guess].sum() / n_eval)
 
 
-def _votes(draws: Draws, n_votes: int, size: int, active: np.ndarray) -> np.ndarray:
+def _votes(draws: Interventions, n_votes: int, size: int, active: np.ndarray) -> np.ndarray:
     """Count votes for each code and factor, shape (n_active, n_factors)."""
     overall = draws.codes[:, active].var(0, ddof=1)
     votes = np.zeros((len(active), draws.n_factors), dtype=int)

@@ -17,7 +17,7 @@ _PROBED = 10_000  # draws for the spread of codes, as in the published protocols
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class Interventions:
     """What both scores draw from.
 
     `sampler(k, n_batches, size, rng)` gives codes of shape (n_batches, size, n_codes); within each batch
@@ -47,7 +47,7 @@ def prepared(
     discrete: Declared,
     random_state: Any,
     **counts: int,
-) -> Draws:
+) -> Interventions:
     """Return what to draw from, arrays or a generator and an encoder, or say what is wrong with them."""
     _check_counts(**counts, bins=2 if bins is None else bins)
     rng = np.random.default_rng(random_state)
@@ -55,11 +55,11 @@ def prepared(
         if generator is not None:
             raise TypeError("`z_hat` must be an encoder `x -> codes` beside `generator`, got an array.")
         truth, codes = paired(z_true, z_hat, n_least=4)
-        return Draws(truth.shape[1], codes, _from_arrays(truth, codes, bins, discrete), rng)
+        return Interventions(truth.shape[1], codes, _from_arrays(truth, codes, bins, discrete), rng)
     truth, _ = paired(z_true, z_true, n_least=4)
     encode = z_hat if generator is None else _then(generator, z_hat)
     moving = _encoded(encode, _fresh(truth, min(_PROBED, max(len(truth), 1000)), rng))
-    return Draws(truth.shape[1], moving, _from_generator(truth, encode), rng)
+    return Interventions(truth.shape[1], moving, _from_generator(truth, encode), rng)
 
 
 def in_chunks(n_batches: int, numbers_per_batch: int) -> Iterator[int]:
