@@ -39,15 +39,19 @@ def representatives(x, n):
         yield (np.array(key)[None, :] >> np.arange(x)[:, None]) & 1, size
 
 
-def random_supports(count, largest=(8, 6), seed=0):
+def random_supports(count, rows=(4, 9), columns=(3, 7), densest=0.8, seed=0):
     """Matrices of random shape and density in which every latent has a child."""
     rng = np.random.default_rng(seed)
     while count:
-        shape = rng.integers(largest[0] // 2, largest[0] + 1), rng.integers(largest[1] // 2, largest[1] + 1)
-        support = rng.random(shape) < rng.uniform(0.2, 0.8)
+        support = rng.random((rng.integers(*rows), rng.integers(*columns))) < rng.uniform(0.2, densest)
         if support.any(0).all():
             count -= 1
             yield support.astype(int)
+
+
+def pairs_of(matrix):
+    """The entries of a relation that hold, as a set of pairs."""
+    return set(map(tuple, np.argwhere(matrix).tolist()))
 
 
 class Defined:

@@ -6,6 +6,7 @@ import pytest
 import unmix as library
 
 FIT = ("--method", "pdgmm", "--n-components", 3, "--max-iter", 4, "--n-restarts", 1)
+SIMULATE = ("simulate", "--kind", "mixture", "--n", 3, "--n-layers", 1)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -18,20 +19,7 @@ def folder(tmp_path_factory):
 def data(folder, unmix_json):
     path = folder / "data.npz"
     if not path.exists():
-        line = (
-            "simulate",
-            "--kind",
-            "mixture",
-            "--n",
-            3,
-            "--n-samples",
-            1500,
-            "--n-layers",
-            1,
-            "--mask-size",
-            2,
-        )
-        unmix_json(*line, "--out", path)
+        unmix_json(*SIMULATE, "--n-samples", 1500, "--mask-size", 2, "--out", path)
     return path
 
 
@@ -89,8 +77,7 @@ def test_fit_draws_the_causal_graph_into_the_report(folder, data, unmix_json):
 
 
 def test_a_graph_that_cannot_be_found_costs_no_fit(folder, unmix, unmix_json):
-    line = ("simulate", "--kind", "mixture", "--n", 3, "--n-samples", 600, "--n-layers", 1, "--mask-size", 1)
-    unmix_json(*line, "--out", folder / "one.npz")
+    unmix_json(*SIMULATE, "--n-samples", 600, "--mask-size", 1, "--out", folder / "one.npz")
     result = unmix(
         "fit", folder / "one.npz", *FIT, "--causal", "--report", folder / "r.html", "--out", folder / "m"
     )

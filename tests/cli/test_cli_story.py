@@ -135,16 +135,10 @@ def test_columns_are_found_by_name(folder, data, unmix, unmix_json):
         (["report", "{model}", "--data", "{narrow}", "--out", "r.html"], "features"),
     ],
 )
-def test_bad_input_to_models(line, words, folder, data, model, unmix, tmp_path, monkeypatch):
+def test_bad_input_to_models(line, words, data, model, tmp_path, refused):
     (tmp_path / "broken").write_bytes(b"no model")
     np.save(tmp_path / "narrow.npy", np.ones((4, 2)))
-    before = sorted(tmp_path.iterdir())
-    monkeypatch.chdir(tmp_path)
-    files = {"data": data, "model": model, "broken": "broken", "narrow": "narrow.npy"}
-    result = unmix(*(part.format(**files) for part in line))
-    assert result.code == 2 and result.out == ""
-    assert result.err.startswith("unmix: error: ") and result.err.count("\n") == 1 and words in result.err
-    assert sorted(tmp_path.iterdir()) == before
+    refused(tmp_path, line, words, data=data, model=model)
 
 
 def start(*arguments):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samples import orthogonal
 from unmix.metrics import align, convexity, diameter
 from unmix.metrics.alignment._align import ica_efficiency
 
@@ -18,10 +19,6 @@ seeds = st.integers(0, 2**32 - 1)
 
 def sources(seed, n=600, d=3):
     return np.random.default_rng(seed).laplace(size=(n, d)) * np.arange(1, d + 1)
-
-
-def orthogonal(seed, d):
-    return np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
 
 
 def test_the_small_vector():

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
 
+from samples import normal
 from unmix.metrics import block_r2, r2
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 def test_blocks_count_alike_whatever_their_size():

@@ -1,6 +1,7 @@
 """DCI: against the published recipe, on the faults of published code, its laws and its edges."""
 
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy.stats import entropy
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 from sklearn.metrics import r2_score
 
+import samples
 from unmix.metrics import dci
 
 PROBES = ("trees", "boosting", "forest", "lasso")
@@ -19,8 +21,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def levels(n=240, sizes=(2, 2, 3), seed=0):
-    return np.column_stack([rng(seed + k).integers(0, size, n) for k, size in enumerate(sizes)])
+levels = partial(samples.levels, n=240, sizes=(2, 2, 3))
 
 
 def with_noise(z, n_noise, scale=0.0, seed=7):

@@ -5,13 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samples import normal
 from unmix.metrics import match_components, mcc
 
 METHODS = ["pearson", "spearman", "nonlinear"]
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["pearson", "spearman"]))

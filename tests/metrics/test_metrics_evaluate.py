@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from samples import normal
 from unmix.metrics import Evaluation, Score, dci, evaluate, infomec, mcc, mig, r2, sap, slot_identifiability
 from unmix.metrics.evaluation._catalogue import MEASURES
 from unmix.metrics.evaluation._evaluate import _high
 
 
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
+def printed(evaluation, width=200):
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(evaluation)
+    return console.export_text()
 
 
 @pytest.fixture(scope="module")
@@ -111,9 +114,7 @@ def test_dict_text_and_rich_table_agree(evaluation):
     assert document["mcc"]["value"] == evaluation["mcc"].value
     assert set(document["r2"]) == {field.name for field in dataclasses.fields(Score)} | {"reading"}
     assert document["mcc"]["reading"] == evaluation["mcc"].reading
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(evaluation)
-    for text in [str(evaluation), console.export_text()]:
+    for text in [str(evaluation), printed(evaluation)]:
         assert f"{evaluation['mcc'].value:.3f}" in text and f"{evaluation['r2'].floor:.3f}" in text
 
 
@@ -225,9 +226,7 @@ def test_what_is_undefined_is_left_out_and_named():
     scores = evaluate(z, z, metrics=["infomec"], n_boot=2, random_state=0)
     assert list(scores) == ["infomec.explicitness"]
     assert scores.undefined == ("infomec.modularity", "infomec.compactness")
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(scores)
-    assert "Undefined here: infomec.modularity" in " ".join(console.export_text().split())
+    assert "Undefined here: infomec.modularity" in " ".join(printed(scores).split())
     wide = evaluate(z, np.hstack([z, normal(60, 1, seed=1)]), metrics=["infomec"], n_boot=2, random_state=0)
     assert wide["infomec.compactness"].floor is None  # a rotation of one factor is one code
     json.dumps(wide.to_dict(), allow_nan=False)
@@ -301,9 +300,7 @@ def test_names_are_escaped_wherever_they_go(tmp_path):
     assert f"{scores[evil].floor:.3f}" in page
     lines = scores.write(tmp_path / "scores.csv").read_text().splitlines()
     assert next(csv.DictReader(lines))["metric"] == evil
-    console = Console(width=300, record=True, file=io.StringIO())
-    console.print(scores)
-    assert evil in console.export_text()
+    assert evil in printed(scores, width=300)
 
 
 def test_a_file_of_another_kind_is_refused_and_nothing_is_written(evaluation, tmp_path):
@@ -340,8 +337,6 @@ def test_a_missing_extra_is_named_before_any_work(wanted, monkeypatch):
 
 def test_a_narrow_terminal_shows_every_name_and_verdict_whole(mixed):
     scores = evaluate(*mixed, metrics=["mcc", "infomec"], n_boot=5, random_state=0)
-    console = Console(width=80, record=True, file=io.StringIO())
-    console.print(scores)
-    text = console.export_text()
+    text = printed(scores, width=80)
     assert "…" not in text and all(name in text for name in scores)
     assert all(f"{score.value:.3f}" in text and score.reading in text for score in scores.values())

@@ -1,5 +1,7 @@
 """MIG, SAP, IRS, modularity and explicitness: definitions, faults of published code, laws and edges."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import mutual_info_score, roc_auc_score
 
+import samples
 from unmix.metrics import irs, mig, modularity_explicitness, sap
 
 seeds = st.integers(0, 2**32 - 1)
@@ -16,8 +19,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def levels(n=600, sizes=(2, 3, 5), seed=0):
-    return np.column_stack([rng(seed + k).integers(0, size, n) for k, size in enumerate(sizes)])
+levels = partial(samples.levels, n=600, sizes=(2, 3, 5))
 
 
 def noisy(z, scale=0.4, n_noise=2, seed=9):

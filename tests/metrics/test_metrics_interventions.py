@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from samples import normal
 from unmix.metrics import beta_vae_score, factor_vae_score
 
 FEW = {"n_train": 300, "n_eval": 300, "batch_size": 32}
@@ -12,10 +13,6 @@ BOTH = pytest.mark.parametrize("score", [factor_vae_score, beta_vae_score])
 
 def grid(n=1500, d=3, levels=4, seed=0):
     return np.random.default_rng(seed).integers(0, levels, (n, d)).astype(float)
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 def factor_vae_by_loops(z, codes, n_train, n_eval, batch_size, rng):
@@ -49,22 +46,18 @@ def beta_vae_by_loops(z, codes, n_train, n_eval, batch_size, rng):
     return rule.score(x[n_train:], y[n_train:])
 
 
-@pytest.mark.parametrize("spread", [0.5, 1.5, 6.0])
-def test_factor_vae_equals_its_definition_within_sampling_error(spread):
-    z = grid()
-    codes = z @ np.array([[1, 0.6, 0.2], [0, 1, 0.5], [0.3, 0, 1]]) + spread * normal(1500, 3)
-    expected = factor_vae_by_loops(z, codes, 1500, 1500, 16, np.random.default_rng(1))
-    found = factor_vae_score(z, codes, n_train=1500, n_eval=1500, batch_size=16)
-    assert found == pytest.approx(expected, abs=0.05)
-
-
-@pytest.mark.parametrize("spread", [1.5, 6.0])
-def test_beta_vae_equals_its_definition_within_sampling_error(spread):
-    z = grid(400)
-    codes = z @ np.array([[1, 0.6, 0.2], [0, 1, 0.5], [0.3, 0, 1]]) + spread * normal(400, 3)
-    expected = beta_vae_by_loops(z, codes, 400, 400, 16, np.random.default_rng(1))
-    found = beta_vae_score(z, codes, n_train=400, n_eval=400, batch_size=16)
-    assert found == pytest.approx(expected, abs=0.08)
+@pytest.mark.parametrize(
+    ("score", "by_loops", "n", "tolerance", "spread"),
+    [
+        *((factor_vae_score, factor_vae_by_loops, 1500, 0.05, spread) for spread in (0.5, 1.5, 6.0)),
+        *((beta_vae_score, beta_vae_by_loops, 400, 0.08, spread) for spread in (1.5, 6.0)),
+    ],
+)
+def test_scores_equal_their_definitions_within_sampling_error(score, by_loops, n, tolerance, spread):
+    z = grid(n)
+    codes = z @ np.array([[1, 0.6, 0.2], [0, 1, 0.5], [0.3, 0, 1]]) + spread * normal(n, 3)
+    expected = by_loops(z, codes, n, n, 16, np.random.default_rng(1))
+    assert score(z, codes, n_train=n, n_eval=n, batch_size=16) == pytest.approx(expected, abs=tolerance)
 
 
 @BOTH

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from samples import normal
 from unmix.metrics import match_components, mcc, rotation_floor
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 def brute_force(correlation):

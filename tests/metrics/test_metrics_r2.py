@@ -5,11 +5,8 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 
+from samples import normal
 from unmix.metrics import r2
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 def test_linear_equals_least_squares_on_one_half_scored_on_the_other():

@@ -8,11 +8,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import r2_score
 from sklearn.preprocessing import StandardScaler
 
+from samples import normal
 from unmix.metrics import slot_identifiability
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 def by_definition(z, codes):

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from samples import normal
 from unmix.metrics import udr
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 def pair_by_loops(a, b):

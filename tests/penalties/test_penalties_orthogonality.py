@@ -7,18 +7,9 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.func import hessian, jacrev, vmap
 
+from tensors import points, seeded
 from unmix.nn import mlp
 from unmix.penalties import compositional_contrast, hessian_penalty, ima_contrast, orojar
-
-
-def seeded(make, *args, seed=0, **options):
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        return make(*args, **options).double()
-
-
-def points(n, d, seed=1):
-    return torch.randn(n, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def linear(weight):

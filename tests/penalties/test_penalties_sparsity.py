@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.func import functional_call, jacrev, stack_module_state, vmap
 
+from tensors import points, seeded
 from unmix.nn import mlp, residual_mlp
 from unmix.penalties import (
     compositional_contrast,
@@ -20,16 +21,6 @@ from unmix.penalties import (
 )
 
 FORMS = ["l1", "group", "log", "group_log"]
-
-
-def seeded(make, *args, seed=0, **options):
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        return make(*args, **options).double()
-
-
-def points(n, d, seed=1):
-    return torch.randn(n, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def reference(f, z):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from models import LinearModel
 from unmix import plots
 from unmix.metrics import Matching, match_components
 from unmix.structure import Structure
@@ -77,16 +78,16 @@ def test_correlation_is_signed_and_matched(ax):
     assert written[(0, 0)] == "-1.00" and written[(1, 1)] == "1.00"
 
 
-def test_correlation_lists_unmatched_codes_last(ax):
-    matching = Matching((2,), (1,), np.array([[0.1, -0.2, 0.9]]))
-    plots.correlation(matching, ax)
-    np.testing.assert_array_equal(ax.images[0].get_array(), [[0.9, 0.1, -0.2]])
-
-
-def test_correlation_with_fewer_codes_than_factors(ax):
-    matching = Matching((-1, 0), (0, 1), np.array([[0.1], [0.9]]))
-    plots.correlation(matching, ax)
-    np.testing.assert_array_equal(ax.images[0].get_array(), [[0.1], [0.9]])
+@pytest.mark.parametrize(
+    ("matching", "drawn"),
+    [
+        (Matching((2,), (1,), np.array([[0.1, -0.2, 0.9]])), [[0.9, 0.1, -0.2]]),
+        (Matching((-1, 0), (0, 1), np.array([[0.1], [0.9]])), [[0.1], [0.9]]),
+    ],
+    ids=["unmatched codes last", "fewer codes than factors"],
+)
+def test_correlation_with_other_numbers_of_codes(matching, drawn, ax):
+    np.testing.assert_array_equal(plots.correlation(matching, ax).images[0].get_array(), drawn)
 
 
 @given(n=st.integers(1, 2000))
@@ -130,22 +131,12 @@ def test_atoms_draws_every_region_once(support):
     plt.close(ax.figure)
 
 
-class Linear:
-    """A fitted model with x = W z."""
-
-    def __init__(self, weights):
-        self.weights = np.asarray(weights, dtype=float)
-        self.structure_ = Structure(self.weights != 0)
-
-    def transform(self, x):
-        return x @ np.linalg.pinv(self.weights).T
-
-    def inverse_transform(self, z):
-        return z @ self.weights.T
+def linear(weights):
+    return LinearModel(weights, structure_=Structure(np.asarray(weights) != 0))
 
 
 def test_traversal_moves_one_latent_and_shows_standardised_changes(ax):
-    model = Linear([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0]])
+    model = linear([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0]])
     x = model.inverse_transform(np.random.default_rng(0).normal(size=(500, 2)))
     plots.traversal(model, x, 0, ax)
     lines = {line.get_label(): line for line in ax.lines}
@@ -159,11 +150,11 @@ def test_traversal_moves_one_latent_and_shows_standardised_changes(ax):
 
 
 def test_traversal_draws_the_variables_that_move_most(ax):
-    model = Linear(np.arange(1.0, 6.0)[:, None] * [[1.0, 0.0]] + [[0, 1.0]])
+    model = linear(np.arange(1.0, 6.0)[:, None] * [[1.0, 0.0]] + [[0, 1.0]])
     x = model.inverse_transform(np.random.default_rng(0).normal(size=(100, 2)))
     assert len(plots.traversal(model, x, 0, ax, max_lines=2).lines) == 2
 
 
 def test_traversal_of_a_latent_that_is_not_there(ax):
     with pytest.raises(ValueError, match="`latent` must be from 0 to 1, got 2"):
-        plots.traversal(Linear(np.eye(2)), np.eye(2), 2, ax)
+        plots.traversal(linear(np.eye(2)), np.eye(2), 2, ax)

@@ -1,12 +1,12 @@
 """The report says what may be said, shows every score beside its marks, and escapes every string."""
 
 import re
-from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from pages import Page
 from unmix import report
 from unmix.metrics import evaluate
 from unmix.structure import Structure, dense, diverse
@@ -52,26 +52,6 @@ def case(structure, *, mix=0.0, n_samples=400):
     z = rng.normal(size=(n_samples, structure.n_latents))
     data = SimpleNamespace(x=z @ weights.T, z=z, structure=structure, description="")
     return Linear(weights, mix), data
-
-
-class Page(HTMLParser):
-    """Collects tags, attributes and text."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.attributes, self.texts = [], [], []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, *attribute) for attribute in attrs]
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.texts).split())
 
 
 def written(tmp_path, **parts):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from brute_force import Defined, every_support, pairs_of, random_supports
 from unmix.structure import Structure, complement_identity, dense, diverse, ring, triangular
 from unmix.theory import certify
 from unmix.theory.sparsity._theorems import FAITHFUL, MODEL, NONLINEAR
@@ -18,92 +19,37 @@ EXAMPLE_5 = Structure([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0
 
 def structures(n_observed, n_latents):
     """All structures in which every latent has a child."""
-    columns = [c for c in itertools.product([0, 1], repeat=n_observed) if any(c)]
-    for chosen in itertools.product(columns, repeat=n_latents):
-        yield Structure(np.array(chosen).T)
+    return map(Structure, every_support(n_observed, n_latents))
 
 
 def random_structures(count, seed=0):
-    rng = np.random.default_rng(seed)
-    while count:
-        support = rng.random((rng.integers(1, 6), rng.integers(1, 6))) < rng.uniform(0.2, 0.8)
-        if support.any(0).all():
-            count -= 1
-            yield Structure(support)
+    return map(Structure, random_supports(count, (1, 6), (1, 6), seed=seed))
 
 
 SMALL = [*structures(1, 3), *structures(2, 2), *structures(2, 3), *structures(3, 2), *structures(3, 3)]
 SAMPLE = [*structures(2, 2), *structures(3, 2), *random_structures(60)]
 
 
-def subsets(items):
-    items = list(items)
-    return itertools.chain.from_iterable(
-        itertools.combinations(items, size) for size in range(1, len(items) + 1)
-    )
-
-
-def rows(structure):
-    return [frozenset(np.flatnonzero(row).tolist()) for row in structure.support]
-
-
-def meets(parents, n_latents, i, a, clause):
-    """Assumption 2 as printed: does the set A witness the clause for latent i? `parents[k]` is I_k."""
-    if clause == 3:
-        return frozenset.intersection(*(parents[k] for k in a)) == {i}
-    if len(frozenset().union(*(parents[k] for k in a))) < n_latents:
-        return False
-    for k in a:
-        others = [parents[j] for j in a if j != k]
-        if clause == 1 and parents[k] - frozenset().union(*others) == {i}:
-            return True
-        if clause == 2 and frozenset(range(n_latents)).intersection(*others) - parents[k] == {i}:
-            return True
-    return False
-
-
-def searched_clauses(structure):
-    parents, n = rows(structure), structure.n_latents
-    sets = list(subsets(range(structure.n_observed)))
-    return tuple(
-        frozenset(c for c in (1, 2, 3) if any(meets(parents, n, i, a, c) for a in sets)) for i in range(n)
-    )
-
-
-def cases(structure):
-    """Definition 5 as printed: the ordered pairs (i, j) that some A, B separates, by case."""
-    found = {"i": set(), "ii": set(), "iii": set()}
-    index_sets = {structure.latents(a) for a in subsets(range(structure.n_observed))}
-    for i_a, i_b in itertools.product(index_sets, index_sets):
-        found["i"] |= set(itertools.product(i_a & i_b, i_a ^ i_b))
-        found["ii"] |= set(itertools.product(i_a ^ i_b, i_a & i_b))
-        found["iii"] |= set(itertools.product(i_a - i_b, i_b - i_a))
-    return found
-
-
-def pairs(matrix):
-    return set(map(tuple, np.argwhere(matrix).tolist()))
-
-
 def test_clauses_equal_a_search_over_all_sets_of_observed_variables():
     for structure in [*SMALL, *random_structures(150), EXAMPLE_5]:
-        assert certify(structure).clauses == searched_clauses(structure)
+        true = Defined(structure.support)
+        assert certify(structure).clauses == tuple(map(true.clauses, range(true.n)))
 
 
 def test_every_witness_is_one():
     for structure in [*SMALL[::2], *random_structures(100, seed=1), EXAMPLE_5]:
-        certificate, parents = certify(structure), rows(structure)
+        certificate, true = certify(structure), Defined(structure.support)
         for i, found in enumerate(certificate.witnesses):
             assert found.keys() == certificate.clauses[i]
-            assert all(meets(parents, structure.n_latents, i, a, clause) for clause, a in found.items())
+            assert all(true.meets(i, a, clause) for clause, a in found.items())
 
 
 @pytest.mark.parametrize("structure", SAMPLE, ids=lambda s: str(s.support.astype(int).tolist()))
 def test_the_relation_of_the_paper_equals_definition_5_over_all_pairs_of_sets(structure):
-    found = cases(structure)
+    found = Defined(structure.support).cases
     certificate = certify(structure)
-    assert pairs(certificate.separated_in_paper) == found["i"] | found["ii"] | found["iii"]
-    assert pairs(~certificate.may_depend) == found["i"]  # case (i) is exactly what can be proved
+    assert pairs_of(certificate.separated_in_paper) == found["i"] | found["ii"] | found["iii"]
+    assert pairs_of(~certificate.may_depend) == found["i"]  # case (i) is exactly what can be proved
     assert found["iii"] <= found["i"] and found["ii"] == {(j, i) for i, j in found["i"]}
 
 
@@ -132,7 +78,7 @@ def test_levels_follow_from_the_relations():
 def test_example_5_of_the_paper():
     certificate = certify(EXAMPLE_5)
     ups = [{0, 3, 4, 6}, {1, 3, 5, 6}, {2, 4, 5, 6}, {3, 6}, {4, 6}, {5, 6}, {6}]
-    found = cases(EXAMPLE_5)
+    found = Defined(EXAMPLE_5.support).cases
     assert [set(np.flatnonzero(row)) for row in certificate.may_depend] == ups
     assert certificate.clauses == tuple(map(frozenset, [{1}, {1}, {1}, {2}, {2}, {2}, {3}]))
     assert len(certificate.blocks) == 7 and certificate.separated_in_paper.sum() == 42

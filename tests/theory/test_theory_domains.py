@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from brute_force import random_supports
 from unmix.structure import Structure, dense, diverse, triangular
 from unmix.theory import certify, certify_domains, sufficient_changes
 
@@ -20,16 +21,8 @@ def children(structure):
     return [structure.influence(i) for i in range(structure.n_latents)]
 
 
-def random_structures(count, seed=0):
-    rng = np.random.default_rng(seed)
-    while count:
-        support = rng.random((rng.integers(1, 6), rng.integers(1, 6))) < rng.uniform(0.2, 0.9)
-        if support.any(0).all():
-            count -= 1
-            yield Structure(support)
-
-
-RANDOM = [*random_structures(30), SPARSE, PARTIAL, NESTED, DENSE, TWINS, diverse(5, 3)]
+DRAWN = map(Structure, random_supports(30, (1, 6), (1, 6), densest=0.9))
+RANDOM = [*DRAWN, SPARSE, PARTIAL, NESTED, DENSE, TWINS, diverse(5, 3)]
 
 
 @pytest.mark.parametrize(

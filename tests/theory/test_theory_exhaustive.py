@@ -10,7 +10,7 @@ import itertools
 import numpy as np
 import pytest
 
-from brute_force import SHAPES, Defined, every_support, random_supports, representatives
+from brute_force import SHAPES, Defined, every_support, pairs_of, random_supports, representatives
 from unmix.structure import Structure
 from unmix.theory import between, certify, identify
 
@@ -21,10 +21,6 @@ EXPRESSIONS = {
     "A - B": frozenset.__sub__,
 }
 INDEPENDENT = pytest.mark.parametrize("independent", [False, True])
-
-
-def pairs_of(matrix):
-    return set(map(tuple, np.argwhere(matrix).tolist()))
 
 
 def check_certificate(support, independent):

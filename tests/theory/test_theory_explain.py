@@ -1,7 +1,6 @@
 """One answer: what it says is what its parts say, given what they have checked for each other."""
 
 import json
-from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models import LinearModel
+from pages import Page
 from unmix.structure import Structure, ring
 from unmix.theory import (
     Explanation,
@@ -41,25 +42,6 @@ NESTED = Structure([[1, 1, 0], [1, 1, 1], [0, 1, 1], [0, 0, 1]])
 def bent(structure, n=80, seed=0):
     """Jacobians in general position along a structure."""
     return np.random.default_rng(seed).normal(size=(n, *structure.shape)) * structure.support
-
-
-class Model:
-    """A fitted linear model of what `explain` asks for, and no more."""
-
-    def __init__(self, mixing, structure=None, **fitted):
-        self.mixing = np.asarray(mixing, dtype=float)
-        if structure is not None:
-            self.structure_ = structure
-        vars(self).update(fitted)
-
-    def transform(self, x):
-        return x @ np.linalg.pinv(self.mixing).T
-
-    def inverse_transform(self, z):
-        return z @ self.mixing.T
-
-    def jacobian(self, x):
-        return np.repeat(self.mixing[None], len(x), axis=0)
 
 
 @st.composite
@@ -192,7 +174,7 @@ def test_a_model_brings_codes_jacobians_fit_and_restarts():
     rng = np.random.default_rng(0)
     z = rng.laplace(size=(300, 2)) * [1.0, 3.0]
     shaky = Structure([[1, 0], [1, 1], [0, 1]], margin=1.2)
-    model = Model([[1, 0], [2, 0.1], [0, 1]], shaky, restarts_=[1.0, 1.0, 2.0, np.nan])
+    model = LinearModel([[1, 0], [2, 0.1], [0, 1]], structure_=shaky, restarts_=[1.0, 1.0, 2.0, np.nan])
     x = model.inverse_transform(z)
     u = np.arange(300) % 3
     found = explain(model=model, x=x, domains=u, second_run=z @ [[0, 2], [-2, 0]])
@@ -210,7 +192,7 @@ def test_a_model_brings_codes_jacobians_fit_and_restarts():
 
 
 def test_a_model_that_does_not_fit_certifies_nothing():
-    model = Model([[1, 0], [0, 1], [0, 1e-9]], Structure([[1, 0], [0, 1], [0, 1]]))
+    model = LinearModel([[1, 0], [0, 1], [0, 1e-9]], structure_=Structure([[1, 0], [0, 1], [0, 1]]))
     x = np.random.default_rng(0).normal(size=(100, 3))
     found = explain(model=model, x=x)
     assert not found and found.suspended["structure"] == (SPARSE,)
@@ -219,7 +201,7 @@ def test_a_model_that_does_not_fit_certifies_nothing():
 
 
 def test_latents_that_do_nothing_are_named():
-    model = Model([[1, 0], [1, 0]], Structure([[1, 0], [1, 0]]))
+    model = LinearModel([[1, 0], [1, 0]], structure_=Structure([[1, 0], [1, 0]]))
     found = explain(model=model)
     assert found.parts["unused"].latents == (1,) and "structure" not in found.parts and not found
     assert "Nothing of z1" in found
@@ -310,39 +292,16 @@ def test_groups_count_as_one_everywhere():
     assert found.parts["sets"].to_dict() == between(NESTED, [0], [1], groups=groups).to_dict()
 
 
-class Page(HTMLParser):
-    """Collects the text of a page, and refuses tags left open."""
-
-    VOID = frozenset({"meta", "br"})
-
-    def __init__(self, html):
-        super().__init__()
-        self.open, self.text, self.tags = [], [], []
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
 def test_the_page_is_whole_escaped_and_says_everything():
     found = explain(NESTED, jacobians=bent(NESTED), domains=2, n_resamples=5, partition=3)
     page = Page(found.to_html(title="<b>mine & yours</b>"))
-    text = " ".join(page.text)
+    text = " ".join(page.texts)
     assert not page.open and "b" not in page.tags and "script" not in page.tags and "link" not in page.tags
     assert "<b>mine & yours</b>" in text
     for words in (*found.conclusions.values(), *found.missing, *found.assumed):
         assert words in text
-    assert page.text.count("fails") == len(found.failing) and page.text.count("holds") == len(found.holding)
-    assert page.text.count("element if independent") == found.parts["structure"].levels.count(
+    assert page.texts.count("fails") == len(found.failing) and page.texts.count("holds") == len(found.holding)
+    assert page.texts.count("element if independent") == found.parts["structure"].levels.count(
         "element if independent"
     )
     asked = explain(NESTED, ask="A - A", sets={"A": [0]})
@@ -361,7 +320,7 @@ def test_the_reading_of_a_clean_cut():
     [
         ({}, ValueError, "something to judge"),
         ({"structure": [[1, 0], [0, 1]]}, TypeError, "Wrap it"),
-        ({"structure": Model([[1]], ring(3))}, TypeError, "Pass `structure_`"),
+        ({"structure": LinearModel([[1]], structure_=ring(3))}, TypeError, "Pass `structure_`"),
         ({"x": np.eye(2)}, ValueError, "given with a model"),
         ({"structure": ring(3), "domians": 3}, TypeError, "'domians'"),
         ({"structure": ring(3), "a": [0]}, ValueError, "given together"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp, norm
 
+from samples import numerical_jacobian
 from unmix.structure import Structure, anchor, dense, diverse, ring, triangular, triangular_edges
 from unmix.theory import certify, explain, nonlinearity, triangular_alternative
 from unmix.theory.sparsity._triangular import FAITHFUL
@@ -190,9 +191,8 @@ def test_from_samples_it_fits_nonlinear_data_as_well_as_new_samples_do():
     baseline = [ks_2samp(x @ v, other @ v).statistic for v in directions]
     assert max(distances) < 0.03 and np.mean(distances) < 2 * np.mean(baseline)
     z_hat = conditional_quantiles(x, bins=14)
-    np.testing.assert_allclose(
-        np.cov(z_hat.T), np.eye(3), atol=0.08
-    )  # uncorrelated, but for the width of bins
+    # uncorrelated, but for the width of bins
+    np.testing.assert_allclose(np.cov(z_hat.T), np.eye(3), atol=0.08)
     best = np.abs(np.corrcoef(z.T, z_hat.T)[:3, 3:]).max(1)
     assert best.min() < 0.9  # and yet some true latent is spread over several
     assert triangular_alternative(structure).edges <= structure.n_edges  # no sparsity tells them apart
@@ -220,18 +220,14 @@ def test_a_copy_of_one_variable_breaks_what_no_triangular_model_does():
     def latents(z_hat):
         return np.stack([z_hat[:, 0], z_hat[:, 1] - bend(z_hat[:, 2], 1, 2), z_hat[:, 2]], -1)
 
-    def jacobian(f, at, step=1e-5):
-        return np.stack([(f(at + s) - f(at - s)) / (2 * step) for s in step * np.eye(3)], axis=-1)
-
     z_hat = np.stack([z[:, 0], mix(z)[:, 1], z[:, 2]], -1)
-    truth, other = jacobian(mix, z), jacobian(lambda at: mix(latents(at)), z_hat)
+    truth, other = numerical_jacobian(mix, z), numerical_jacobian(lambda at: mix(latents(at)), z_hat)
     second = Structure(np.abs(other).max(0) > 1e-6)
     np.testing.assert_allclose(mix(latents(z_hat)), mix(z), atol=1e-12)
     assert nonlinearity(truth, structure) and nonlinearity(other, second)
     assert (np.linalg.matrix_rank(truth) == 3).all() and (np.linalg.matrix_rank(other) == 3).all()
-    assert second.n_edges == structure.n_edges and structure.hamming(
-        second
-    )  # as sparse, and Theorem 2 fails, too
-    assert np.abs(jacobian(latents, z_hat)[:, 1, 2]).min() > 0.5
+    # as sparse, and Theorem 2 fails, too
+    assert second.n_edges == structure.n_edges and structure.hamming(second)
+    assert np.abs(numerical_jacobian(latents, z_hat)[:, 1, 2]).min() > 0.5
     believed = explain(structure, jacobians=truth).assumed
     assert FAITHFUL in believed and not any("nonlinearity" in word for word in believed)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 
 from ._checks import is_constant
-from ._interventions import Encoder, Sampler, check_counts, in_chunks, prepared
+from ._interventions import Encoder, Interventions, prepared
 from ._kinds import Declared
 
 
@@ -33,15 +33,10 @@ def beta_vae_score(
 
     Parameters
     ----------
-    z_true : array-like of shape (n_samples, n_factors)
-    z_hat : array-like of shape (n_samples, n_codes), or callable
-        Codes, or an encoder `x -> codes`, which needs `generator` (or takes factors itself).
-    generator : callable, optional
-        `factors -> x`; see `factor_vae_score`.
+    z_true, z_hat, generator, bins, discrete, random_state
+        As for `factor_vae_score`.
     batch_size, n_train, n_eval : int
         Pairs per point, and numbers of points.
-    bins, discrete, random_state
-        As for `factor_vae_score`.
 
     Returns
     -------
@@ -61,36 +56,26 @@ def beta_vae_score(
     Higgins et al. (2017), beta-VAE: learning basic visual concepts with a constrained variational framework,
     section 3; numbers of points as in Locatello et al. (2019), arXiv:1811.12359, appendix.
     """
-    check_counts(batch_size=batch_size, n_train=n_train, n_eval=n_eval, bins=2 if bins is None else bins)
-    rng = np.random.default_rng(random_state)
-    n_factors, codes, sampler = prepared(z_true, z_hat, generator, bins, discrete, rng)
-    active = np.flatnonzero(~is_constant(codes))
-    if not len(active) or n_factors == 1:
+    counts = {"batch_size": batch_size, "n_train": n_train, "n_eval": n_eval}
+    draws = prepared(z_true, z_hat, generator, bins, discrete, random_state, **counts)
+    active = np.flatnonzero(~is_constant(draws.codes))
+    if not len(active) or draws.n_factors == 1:
         return float(len(active) > 0)
-    unit = codes[:, active].std(0)
-    train, unseen = (_points(sampler, n, batch_size, n_factors, active, unit, rng) for n in (n_train, n_eval))
+    train, unseen = (_points(draws, n, batch_size, active) for n in (n_train, n_eval))
     if len(np.unique(train[1])) == 1:
         return float((unseen[1] == train[1][0]).mean())  # too few points to have drawn a second factor
     return float(LogisticRegression(max_iter=1000).fit(*train).score(*unseen))
 
 
 def _points(
-    sampler: Sampler,
-    n_points: int,
-    size: int,
-    n_factors: int,
-    active: np.ndarray,
-    unit: np.ndarray,
-    rng: np.random.Generator,
+    draws: Interventions, n_points: int, size: int, active: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean absolute differences, shape (n_points, n_active), and the factor that each point shares."""
-    counts = np.bincount(rng.integers(n_factors, size=n_points), minlength=n_factors)
-    parts = [
-        _differences(sampler(k, part * size, 2, rng)[:, :, active] / unit, size)
-        for k, n in enumerate(counts)
-        for part in in_chunks(n, 2 * size * len(active))
-    ]
-    return np.concatenate(parts), np.repeat(np.arange(n_factors), counts)
+    unit = draws.codes[:, active].std(0)
+    drawn = draws.batches(n_points, active, per_point=size, size=2)
+    parts = [(k, _differences(pairs / unit, size)) for k, pairs in drawn]
+    shared = np.concatenate([np.full(len(points), k) for k, points in parts])
+    return np.concatenate([points for _, points in parts]), shared
 
 
 def _differences(pairs: np.ndarray, size: int) -> np.ndarray:

@@ -59,9 +59,7 @@ def block_r2(
     truth, codes, w = weighted_pair(z_true, z_hat, weights, n_least=4)
     rows = column_blocks(blocks, truth.shape[1], "blocks")
     groups = column_blocks(code_blocks, codes.shape[1], "code_blocks")
-    generator = np.random.default_rng(random_state)
-    seed = (
-        random_state if isinstance(random_state, int) else int(generator.integers(2**32))
-    )  # one split for all
+    drawn = int(np.random.default_rng(random_state).integers(2**32))
+    seed = random_state if isinstance(random_state, int) else drawn  # one split for all
     shares = [explained(truth, codes[:, group], probe, n_fit, w, seed) for group in groups]
     return np.array([[share[block].mean() for share in shares] for block in rows])

@@ -62,9 +62,7 @@ def standardised(values: np.ndarray) -> np.ndarray:
 def unit_rows(rows: np.ndarray) -> np.ndarray:
     """Centre each row and scale it to unit norm; constant rows become exactly zero."""
     largest = np.abs(rows).max(1, keepdims=True)
-    bounded = rows / np.where(
-        largest > 0, largest, 1.0
-    )  # so that squares of huge or tiny entries stay in range
+    bounded = rows / np.where(largest > 0, largest, 1.0)  # squares of huge or tiny entries stay in range
     centred = bounded - bounded.mean(1, keepdims=True)
     spread = np.sqrt(np.einsum("dn,dn->d", centred, centred) / rows.shape[1])[:, None]
     varies = spread > 4 * np.finfo(np.float64).eps

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._checks import is_constant
-from ._interventions import Encoder, Sampler, check_counts, in_chunks, prepared
+from ._interventions import Encoder, Interventions, prepared
 from ._kinds import Declared
 
 
@@ -44,7 +44,7 @@ def factor_vae_score(
         Codes that spread less are inactive. The published 0.05 is in the units of the codes; 0 leaves out
         constant codes only and makes the score blind to scale. Without active codes the score is 0.
     bins : int, optional
-        From arrays, a continuous factor stands still within one of so many bins of equal counts; by default
+        From arrays, a continuous factor stands still within one of this many bins of equal counts; by default
         2 to 20 bins of ten samples or more.
     discrete : bool or sequence of bools, optional
         Which factors are discrete; by default those whose values repeat.
@@ -71,33 +71,22 @@ def factor_vae_score(
     Kim and Mnih (2018), Disentangling by factorising, section 4, arXiv:1802.05983; votes and threshold as in
     Locatello et al. (2019), arXiv:1811.12359, appendix.
     """
-    check_counts(batch_size=batch_size, n_train=n_train, n_eval=n_eval, bins=2 if bins is None else bins)
-    rng = np.random.default_rng(random_state)
-    n_factors, codes, sampler = prepared(z_true, z_hat, generator, bins, discrete, rng)
+    counts = {"batch_size": batch_size, "n_train": n_train, "n_eval": n_eval}
+    draws = prepared(z_true, z_hat, generator, bins, discrete, random_state, **counts)
+    codes = draws.codes
     active = np.flatnonzero((codes.std(0, ddof=1) >= min_std) & ~is_constant(codes))
     if not len(active):
         return 0.0
-    overall = codes[:, active].var(0, ddof=1)
-    train, unseen = (
-        _votes(sampler, n, batch_size, n_factors, active, overall, rng) for n in (n_train, n_eval)
-    )
+    train, unseen = (_votes(draws, n, batch_size, active) for n in (n_train, n_eval))
     guess = train.argmax(1)
     return float(unseen[np.arange(len(active)), guess].sum() / n_eval)
 
 
-def _votes(
-    sampler: Sampler,
-    n_votes: int,
-    size: int,
-    n_factors: int,
-    active: np.ndarray,
-    overall: np.ndarray,
-    rng: np.random.Generator,
-) -> np.ndarray:
+def _votes(draws: Interventions, n_votes: int, size: int, active: np.ndarray) -> np.ndarray:
     """Count votes for each code and factor, shape (n_active, n_factors)."""
-    votes = np.zeros((len(active), n_factors), dtype=int)
-    for k, n in enumerate(np.bincount(rng.integers(n_factors, size=n_votes), minlength=n_factors)):
-        for part in in_chunks(n, size * len(active)):
-            spread = sampler(k, part, size, rng)[:, :, active].var(1, ddof=1) / overall
-            votes[:, k] += np.bincount(spread.argmin(1), minlength=len(active))
+    overall = draws.codes[:, active].var(0, ddof=1)
+    votes = np.zeros((len(active), draws.n_factors), dtype=int)
+    for k, codes in draws.batches(n_votes, active, per_point=1, size=size):
+        spread = codes.var(1, ddof=1) / overall
+        votes[:, k] += np.bincount(spread.argmin(1), minlength=len(active))
     return votes

@@ -1,6 +1,7 @@
 """Batches of codes in which one factor stands still, from arrays or from a generator and an encoder."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,28 +16,50 @@ _CHUNK = 2**22  # numbers held at once
 _PROBED = 10_000  # draws for the spread of codes, as in the published protocols
 
 
+@dataclass(frozen=True, eq=False)
+class Interventions:
+    """What both scores draw from.
+
+    `sampler(k, n_batches, size, rng)` gives codes of shape (n_batches, size, n_codes); within each batch
+    factor k has one value and the others vary. `codes` are those of all factors moving.
+    """
+
+    n_factors: int
+    codes: np.ndarray
+    sampler: Sampler
+    rng: np.random.Generator
+
+    def batches(
+        self, n_points: int, active: np.ndarray, *, per_point: int, size: int
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Draw a factor for each point; yield it with the active codes of its batches, `per_point` each."""
+        counts = np.bincount(self.rng.integers(self.n_factors, size=n_points), minlength=self.n_factors)
+        for k, n in enumerate(counts):
+            for part in in_chunks(n, per_point * size * len(active)):
+                yield k, self.sampler(k, part * per_point, size, self.rng)[:, :, active]
+
+
 def prepared(
     z_true: ArrayLike,
     z_hat: ArrayLike | Encoder,
     generator: Encoder | None,
     bins: int | None,
     discrete: Declared,
-    rng: np.random.Generator,
-) -> tuple[int, np.ndarray, Sampler]:
-    """Return the number of factors, codes of all factors moving, and a sampler.
-
-    `sampler(k, n_batches, size, rng)` gives codes of shape (n_batches, size, n_codes); within each batch
-    factor k has one value and the others vary.
-    """
+    random_state: Any,
+    **counts: int,
+) -> Interventions:
+    """Return what to draw from, arrays or a generator and an encoder, or say what is wrong with them."""
+    _check_counts(**counts, bins=2 if bins is None else bins)
+    rng = np.random.default_rng(random_state)
     if not callable(z_hat):
         if generator is not None:
             raise TypeError("`z_hat` must be an encoder `x -> codes` beside `generator`, got an array.")
         truth, codes = paired(z_true, z_hat, n_least=4)
-        return truth.shape[1], codes, _from_arrays(truth, codes, bins, discrete)
+        return Interventions(truth.shape[1], codes, _from_arrays(truth, codes, bins, discrete), rng)
     truth, _ = paired(z_true, z_true, n_least=4)
     encode = z_hat if generator is None else _then(generator, z_hat)
     moving = _encoded(encode, _fresh(truth, min(_PROBED, max(len(truth), 1000)), rng))
-    return truth.shape[1], moving, _from_generator(truth, encode)
+    return Interventions(truth.shape[1], moving, _from_generator(truth, encode), rng)
 
 
 def in_chunks(n_batches: int, numbers_per_batch: int) -> Iterator[int]:
@@ -47,7 +70,7 @@ def in_chunks(n_batches: int, numbers_per_batch: int) -> Iterator[int]:
         n_batches -= most
 
 
-def check_counts(**counts: int) -> None:
+def _check_counts(**counts: int) -> None:
     """Refuse numbers of votes, batches and bins below 2."""
     for name, count in counts.items():
         if count < 2:

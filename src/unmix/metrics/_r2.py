@@ -44,7 +44,7 @@ def r2(
         Blocks of factors: shares are averaged within each block, then over blocks, so that a block counts as
         one whatever its dimension. `block_r2` shows every block against every group of codes.
     n_fit : int
-        The kernel probe is fitted on at most so many samples, since its cost grows with their cube.
+        The kernel probe is fitted on at most this many samples, since its cost grows with their cube.
     weights : array-like of shape (n_samples,), optional
         Weight of each sample in fit and score, or a boolean mask. Samples of weight 0 are left out.
     random_state : int, numpy.random.Generator or None
@@ -119,20 +119,20 @@ def _kernel(
 ) -> np.ndarray:
     folds = min(3, len(codes))
     search = GridSearchCV(KernelRidge(kernel="rbf"), _KERNEL_GRID, cv=folds, scoring="neg_mean_squared_error")
-    scaled = (
-        None if weights is None else weights * len(weights) / weights.sum()
-    )  # so that alpha keeps its sense
-    return search.fit(codes, truth, sample_weight=scaled).predict(unseen)
+    return search.fit(codes, truth, sample_weight=_averaging_one(weights)).predict(unseen)
 
 
 def _boosted(
     codes: np.ndarray, unseen: np.ndarray, truth: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
     trees = HistGradientBoostingRegressor(early_stopping=False, random_state=0)
-    scaled = None if weights is None else weights * len(weights) / weights.sum()
-    return np.stack(
-        [trees.fit(codes, target, sample_weight=scaled).predict(unseen) for target in truth.T], axis=1
-    )
+    fitted = (trees.fit(codes, target, sample_weight=_averaging_one(weights)) for target in truth.T)
+    return np.stack([model.predict(unseen) for model in fitted], axis=1)
+
+
+def _averaging_one(weights: np.ndarray | None) -> np.ndarray | None:
+    """Scale weights to a mean of one, so that the weight of a penalty keeps its sense."""
+    return None if weights is None else weights * len(weights) / weights.sum()
 
 
 def _shares(truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

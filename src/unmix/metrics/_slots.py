@@ -37,7 +37,7 @@ def slot_identifiability(
         How many slots of equal size two-dimensional arrays hold (the truth's and the codes' where they
         differ), side by side. By default every column is a slot.
     n_samples : int
-        At most so many samples are used, since the cost grows with their cube.
+        At most this many samples are used, since the cost grows with their cube.
     random_state : int, numpy.random.Generator or None
         Draws the samples and the split; fixed by default.
 

@@ -24,12 +24,8 @@ def atoms(
 
     Parameters
     ----------
-    structure : Structure
-        The structure, of shape (n_observed, n_latents).
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-    observed_names, latent_names : sequence of str, optional
-        Labels; x0, x1, ... and z0, z1, ... by default.
+    structure, ax, observed_names, latent_names
+        As for `unmix.plots.structure`.
 
     Returns
     -------

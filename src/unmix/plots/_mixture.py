@@ -32,7 +32,7 @@ def activity(
     latent_names : sequence of str, optional
         Labels; z0, z1, ... by default.
     max_patterns : int
-        Draw only so many patterns.
+        Draw at most this many patterns.
 
     Returns
     -------

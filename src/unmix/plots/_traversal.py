@@ -40,7 +40,7 @@ def traversal(
     n_points : int
         Number of positions of the latent.
     max_lines : int
-        Draw only so many observed variables, those that move most.
+        Draw at most this many observed variables, those that move most.
 
     Returns
     -------

@@ -41,18 +41,23 @@ def _score(key: str, score: Any, identifying: bool) -> dict[str, Any]:
     short, name, meaning = METRICS.get(key, (key, key, ""))
     low, high = score.interval
     rows = [
-        _bar("this fit", score.value, "ours", f"{low:.3f} to {high:.3f}"),
-        _bar("raw x", score.raw, "mark"),
-        _bar("rotation floor", score.floor, "mark"),
-        _bar("chance", score.null, "mark"),
+        _measured("this fit", score.value, "ours", f"{low:.3f} to {high:.3f}"),
+        _measured("raw x", score.raw, "mark"),
+        _measured("rotation floor", score.floor, "mark"),
+        _measured("chance", score.null, "mark"),
     ]
     reading = score_sentence(key, short, score, identifying=identifying)[1]
     return {"name": name, "meaning": meaning, "rows": rows, "reading": reading}
 
 
-def _bar(label: str, value: float | None, kind: str, detail: str = "") -> dict[str, Any]:
+def bar(label: str, kind: str, text: str, percent: float, detail: str = "") -> dict[str, Any]:
+    """Return one labelled bar; its kind is "ours" or "mark"."""
+    return {"label": label, "kind": kind, "text": text, "detail": detail, "percent": percent}
+
+
+def _measured(label: str, value: float | None, kind: str, detail: str = "") -> dict[str, Any]:
     text = "not measured" if value is None else f"{value:.3f}"
-    return {"label": label, "kind": kind, "text": text, "detail": detail, "percent": _percent(value or 0.0)}
+    return bar(label, kind, text, _percent(value or 0.0), detail)
 
 
 def _percent(fraction: float) -> float:
@@ -77,9 +82,6 @@ def restarts(findings: Findings) -> dict[str, Any]:
 
 def _restart(k: int, objective: float, distance: float, *, kept: bool) -> dict[str, Any]:
     finished = np.isfinite(objective)
-    return {
-        "label": f"start {k}{', kept' if kept else ''}",
-        "kind": "ours" if kept else "mark",
-        "text": f"{objective:.5g}" if finished else "dropped early",
-        "percent": _percent(distance) if finished else 100.0,
-    }
+    text = f"{objective:.5g}" if finished else "dropped early"
+    percent = _percent(distance) if finished else 100.0
+    return bar(f"start {k}{', kept' if kept else ''}", "ours" if kept else "mark", text, percent)

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from ..metrics import align
 from ..plots._style import BLUE, GREY, label_axis, signed_shades
 from ..theory import certify_pair
+from ._bars import bar
 from ._figures import svg
 from ._write import render
 
@@ -46,8 +47,8 @@ def compare(
 
     Parameters
     ----------
-    path : str or Path
-        Where to write; its folder must exist. Written atomically.
+    path, title, notes
+        As for `write`.
     z1, z2 : array-like of shape (n_samples, n_codes1), (n_samples, n_codes2)
         Row i of both must come from the same input.
     alignment : Alignment, optional
@@ -56,8 +57,6 @@ def compare(
         As returned by `unmix.theory.certify_pair(z1, z2, scale=True)`, called where not given.
     names : tuple of two str
         What the runs are called.
-    title, notes : str
-        The heading, and free text (blank lines separate paragraphs).
 
     Returns
     -------
@@ -113,13 +112,7 @@ def _bars(found: Any) -> list[dict[str, Any]]:
     ]
     longest = max(value for *_, value, _ in entries)
     return [
-        {
-            "label": label,
-            "detail": detail,
-            "text": f"{value:.4f}",
-            "kind": kind,
-            "percent": 100 * value / longest,
-        }
+        bar(label, kind, f"{value:.4f}", 100 * value / longest, detail)
         for label, detail, value, kind in entries
     ]
 

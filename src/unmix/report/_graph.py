@@ -49,8 +49,8 @@ def _compared(graph: np.ndarray, data: Data, matching: Any) -> str:
     order = list(matching.order)
     found = shd(oracle, graph[np.ix_(order, order)])
     sentence = (
-        f"Against the class of the true graph the structural Hamming distance is {found:.0f}: so many pairs "
-        "are joined wrongly."
+        f"Against the class of the true graph the structural Hamming distance is {found:.0f}: that many "
+        "pairs are joined wrongly."
     )
     best = _best(data)
     more = "" if best is None else f" The same tests on the true latents give {shd(oracle, best):.0f}."

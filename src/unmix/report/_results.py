@@ -36,12 +36,10 @@ def results(
 
     Parameters
     ----------
-    path : str or Path
-        Where to write; its folder must exist. Written atomically.
+    path, title, notes
+        As for `write`.
     folder : path-like
         As written by `unmix reproduce --out`.
-    title, notes : str
-        The heading, and free text (blank lines separate paragraphs).
 
     Returns
     -------

@@ -10,6 +10,8 @@ import numpy as np
 from unmix._findings import findings_of
 from unmix.structure import Structure
 
+ANSWER = ("identifies", "missing", "reasons", "certificates")  # what every answer has
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -66,12 +68,25 @@ def assumed(assumes: Iterable[str]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Turn tuples into lists, sets into sorted lists and keys into strings, all the way down, for JSON."""
+    """Turn a value into what JSON knows, all the way down; a number that is not finite becomes None."""
+    if isinstance(value, Structure):
+        return value.support.astype(int).tolist()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, set | frozenset):
         return sorted(value)
-    return [plain(entry) for entry in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def attributes(answer: Any, *names: str) -> dict[str, Any]:
+    """Return attributes by name as plain values, ready for JSON."""
+    return {name: plain(getattr(answer, name)) for name in names}
 
 
 def checked_structure(structure: Any) -> Structure:
@@ -89,6 +104,21 @@ def positions(values: Any, name: str) -> tuple[int, ...]:
     if any(isinstance(each, bool | np.bool_) or not hasattr(each, "__index__") for each in found):
         raise TypeError(f"`{name}` must hold whole numbers, got {values!r:.60}. List positions, from 0.")
     return tuple(map(index, found))
+
+
+def finite_table(values: Any, name: str, shape: str = "(n_samples, n_latents)") -> np.ndarray:
+    """Return a table of finite numbers with at least one row and one column."""
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
+        raise ValueError(f"`{name}` must be a finite table {shape}, got shape {table.shape}.")
+    return table
+
+
+def with_margin(certificate: Any) -> str:
+    """Write a verdict, with the margin of a type of mechanistic independence."""
+    margin, unit = getattr(certificate, "margin", None), getattr(certificate, "unit", "")
+    known = "" if margin is None or not unit else f" (margin {margin:.3g} {unit})"
+    return f"{certificate.verdict[:-1]}{known}."
 
 
 def names(indices: Iterable[int], letter: str = "z", most: int = 6) -> str:

@@ -3,11 +3,3 @@
 from ._align import align
 from ._diameter import Diameter, diameter
 from ._result import Alignment, MapError
-
-__all__ = [
-    "align",
-    "Alignment",
-    "Diameter",
-    "diameter",
-    "MapError",
-]

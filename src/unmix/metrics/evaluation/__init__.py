@@ -2,9 +2,3 @@
 
 from ._evaluate import evaluate
 from ._score import Evaluation, Score
-
-__all__ = [
-    "evaluate",
-    "Evaluation",
-    "Score",
-]

@@ -3,13 +3,3 @@
 from ._change_ranks import RankCheck
 from ._changes import INDEPENDENT, SufficientChanges, sufficient_changes
 from ._domains import DomainCertificate, LatentPlan, certify_domains
-
-__all__ = [
-    "certify_domains",
-    "DomainCertificate",
-    "INDEPENDENT",
-    "LatentPlan",
-    "RankCheck",
-    "sufficient_changes",
-    "SufficientChanges",
-]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from unmix.structure import Structure
 
-from .._certificate import Certificate, assumed, checked_structure, names, plain
+from .._certificate import ANSWER, Certificate, assumed, attributes, checked_structure, names, plain
 from ._change_ranks import RankCheck, rank_check
 from ._log_densities import Derivatives, LogDensity, of_function, of_gaussians, of_samples
 
@@ -89,15 +89,9 @@ class SufficientChanges:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "n_domains": self.n_domains,
-            "identifies": self.identifies,
-            "first": [plain(asdict(check)) for check in self.first],
-            "second": [plain(asdict(check)) for check in self.second],
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-            "reasons": list(self.reasons),
-            "missing": list(self.missing),
-        }
+        checks = {"first": self.first, "second": self.second}
+        ranks = {order: [plain(asdict(check)) for check in found] for order, found in checks.items()}
+        return attributes(self, "n_domains") | ranks | attributes(self, *ANSWER)
 
 
 def sufficient_changes(

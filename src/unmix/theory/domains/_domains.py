@@ -7,7 +7,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from .._certificate import Certificate, assumed, names, plain, positions
+from .._certificate import ANSWER, Certificate, assumed, attributes, names, plain, positions
 from ..mixtures import blocks_of
 from ..sparsity import check_children
 from ._changes import SufficientChanges
@@ -128,21 +128,9 @@ class DomainCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "structure": self.structure.support.astype(int).tolist(),
-            "n_domains": self.n_domains,
-            "plan": [latent.to_dict() for latent in self.plan],
-            "levels": list(self.levels),
-            "may_depend": self.may_depend.tolist(),
-            "blocks": [sorted(block) for block in self.blocks],
-            "first_order": self.first_order,
-            "second_order": self.second_order,
-            "more_domains": self.more_domains,
-            "identifies": self.identifies,
-            "reasons": list(self.reasons),
-            "missing": list(self.missing),
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-        }
+        counted = ("structure", "n_domains", "plan", "levels", "may_depend", "blocks")
+        needed = ("first_order", "second_order", "more_domains")
+        return attributes(self, *counted, *needed, *ANSWER)
 
 
 def certify_domains(

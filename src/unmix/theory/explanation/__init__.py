@@ -4,13 +4,3 @@ from ._explain import explain, explained
 from ._explanation import Explanation
 from ._facts import Facts
 from ._reading import Reading, Unused, resampled_structures
-
-__all__ = [
-    "explain",
-    "explained",
-    "Explanation",
-    "Facts",
-    "Reading",
-    "resampled_structures",
-    "Unused",
-]

@@ -83,7 +83,7 @@ def explain(
     structures : iterable of Structure, optional
         Of refits to resampled data, of restarts or of other thresholds.
     n_resamples : int
-        Read the structure so often off resampled points of the Jacobians; 0 for not at all.
+        Number of resamples of the points of the Jacobians to read the structure off; 0 for none.
     random_state : int
 
     Returns

@@ -6,7 +6,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from .._certificate import Certificate, assumed
+from .._certificate import Certificate, assumed, attributes, plain, with_margin
 from ..sparsity import headline
 
 TITLES = {
@@ -183,35 +183,16 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON: with a structure the fields of `certify`, and more."""
         structure = self.parts.get("structure")
-        others = {name: part.to_dict() for name, part in self.parts.items() if name != "structure"}
-        own = {
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "holds": bool(self),
-            "conclusions": dict(self.conclusions),
-            "latents": list(self.latents),
-            "conditions": {
-                name: [certificate.to_dict() for certificate in found]
-                for name, found in self.conditions.items()
-            },
-            "assumed": {word: list(names) for word, names in self.assumed.items()},
-            "suspended": {name: list(words) for name, words in self.suspended.items()},
-            "parts": others,
-        }
-        first = {"reasons": list(self.reasons), "certificates": [c.to_dict() for c in self.certificates]}
-        return (first if structure is None else structure.to_dict()) | own
+        others = {name: part for name, part in self.parts.items() if name != "structure"}
+        told = ("conclusions", "latents", "conditions", "assumed", "suspended")
+        own = attributes(self, "identifies", "missing") | {"holds": bool(self)} | attributes(self, *told)
+        first = attributes(self, "reasons", "certificates") if structure is None else structure.to_dict()
+        return first | own | {"parts": plain(others)}
 
     def to_html(self, title: str = "What is identified, and why") -> str:
         """Return one self-contained page; every string is escaped."""
         pages = import_module("unmix.report._answers")  # above this room: asked for only here
         return pages.explanation_page(self, TITLES, title)
-
-
-def with_margin(certificate: Certificate) -> str:
-    """Write a verdict, with the margin of a type of mechanistic independence."""
-    margin, unit = getattr(certificate, "margin", None), getattr(certificate, "unit", "")
-    known = "" if margin is None or not unit else f" (margin {margin:.3g} {unit})"
-    return f"{certificate.verdict[:-1]}{known}."
 
 
 def _trivial(part: Any) -> bool:

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from unmix._findings import Findings
 from unmix._fitted import Fitted, thinned
 from unmix.structure import Structure
 
-from .._certificate import checked_structure
+from .._certificate import checked_structure, finite_table
 from ._facts import Facts
 from ._reading import Reading
 
@@ -48,7 +47,7 @@ def known(structure: Structure | None, fitted: Fitted, facts: Facts) -> Known:
     if structure is not None:
         checked_structure(structure)
     learned = facts.jacobians is None
-    codes = _floats(fitted.codes) if facts.z is None else checked_codes(facts.z)
+    codes = _floats(fitted.codes) if facts.z is None else finite_table(facts.z, "z")
     scale = None if codes is None else codes.std(0)
     samples = _jacobians(fitted) if learned else _floats(facts.jacobians)
     findings = fitted.findings
@@ -63,14 +62,6 @@ def known(structure: Structure | None, fitted: Fitted, facts: Facts) -> Known:
         reading=Reading(None if found is None else found.margin, fitted.explained, _restarts(findings)),
         findings=findings,
     )
-
-
-def checked_codes(z: ArrayLike) -> np.ndarray:
-    """Return codes as a finite table."""
-    codes = np.asarray(z, dtype=np.float64)
-    if codes.ndim != 2 or 0 in codes.shape or not np.isfinite(codes).all():
-        raise ValueError(f"`z` must be a finite table (n_samples, n_latents), got shape {codes.shape}.")
-    return codes
 
 
 def _floats(values: Any) -> np.ndarray | None:

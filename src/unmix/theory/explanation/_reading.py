@@ -1,6 +1,6 @@
 """How a structure was read off a fitted model, and how often it comes back from resampled points."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from unmix.structure import Structure
 
-from .._certificate import Certificate, names, plain
+from .._certificate import ANSWER, Certificate, attributes, names
 
 CLEAR = 2.0  # smallest edge kept over largest dropped
 FITTING = 0.9  # share of the variance of x below which a model does not match the data
@@ -81,14 +81,7 @@ class Reading:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; an infinite margin (all else exactly zero) is None."""
-        infinite = self.margin is not None and np.isinf(self.margin)
-        return plain(asdict(self)) | {
-            "margin": None if infinite else self.margin,
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "reasons": list(self.reasons),
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-        }
+        return attributes(self, "margin", "explained", "restarts", *ANSWER)
 
 
 @dataclass(frozen=True)
@@ -119,13 +112,7 @@ class Unused:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "latents": list(self.latents),
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "reasons": [],
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-        }
+        return attributes(self, "latents", *ANSWER)
 
 
 def _cut(margin: float | None) -> tuple[Certificate, ...]:

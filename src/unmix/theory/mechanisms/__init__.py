@@ -7,17 +7,3 @@ from ._sparsity_gap import SparsityGap, sparsity_gap
 from ._tangent import tangent_factors
 from ._theorems import FITS
 from ._types import Mechanism
-
-__all__ = [
-    "certify_mechanisms",
-    "factor_graph",
-    "finest_partition",
-    "FinestPartition",
-    "finite_differences",
-    "FITS",
-    "Mechanism",
-    "MechanismCertificate",
-    "sparsity_gap",
-    "SparsityGap",
-    "tangent_factors",
-]

@@ -14,7 +14,7 @@ import numpy as np
 from ._derivatives import Partition
 from ._factors import components, row_basis, shared_strength, slot_of
 
-_LEAST = 100  # a matrix takes as long as so many row subsets, however few it has
+_LEAST = 100  # a matrix takes as long as this number of row subsets, however few it has
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def search_size(jacobian: np.ndarray, tolerance: float) -> int:
 
 
 def affordable(matrices: Iterable[np.ndarray], count: int, tolerance: float, search: int) -> bool:
-    """Say whether all have independent columns, and `elementary` stays within so many row subsets."""
+    """Say whether all have independent columns, and `elementary` needs at most `search` row subsets."""
     if count * _LEAST > search:
         return False
     left = search

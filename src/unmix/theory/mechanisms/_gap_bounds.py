@@ -7,7 +7,7 @@ import numpy as np
 from ._derivatives import Partition
 from ._factors import crossing, independence, slot_max
 
-_MANY = 12  # above so many slots, sets of them are bounded instead of listed
+_MANY = 12  # above this number of slots, sets of them are bounded instead of listed
 
 
 def exchange(pattern: np.ndarray, slots: Partition) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._certificate import Certificate, assumed
+from .._certificate import ANSWER, Certificate, assumed, attributes, with_margin
 from ._conditions import (
     injective,
     irreducible_disjoint,
@@ -109,7 +109,7 @@ class MechanismCertificate:
         )
         low, high = self.plateau
         supports = f"The same supports for every tolerance from {low:.2g} to {high:.2g}."
-        held = [f"- {_with_margin(found)}" for found in self.types]
+        held = [f"- {with_margin(found)}" for found in self.types]
         rest = [f"- {condition.verdict}" for condition in self.conditions]
         theorems = [f"- {theorem.verdict}" for theorem in self.theorems]
         assumes = dict.fromkeys(words for theorem in self.theorems if theorem for words in theorem.assumes)
@@ -128,21 +128,9 @@ class MechanismCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "partition": [sorted(block) for block in self.partition],
-            "n_points": self.n_points,
-            "tolerance": self.tolerance,
-            "plateau": list(self.plateau),
-            "types": [found.to_dict() for found in self.types],
-            "sparsity_gap": {
-                name: getattr(self.gap, name)
-                for name in ("lower", "upper", "exact", "method", "aligned", "point")
-            },
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "reasons": list(self.reasons),
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-        }
+        gap = attributes(self.gap, "lower", "upper", "exact", "method", "aligned", "point")
+        own = attributes(self, "partition", "n_points", "tolerance", "plateau", "types")
+        return own | {"sparsity_gap": gap} | attributes(self, *ANSWER)
 
 
 def certify_mechanisms(
@@ -245,8 +233,3 @@ def _plateau(samples: Samples) -> tuple[float, float]:
     """Return the largest size dropped and the smallest kept."""
     low = float(samples.sizes.max(where=~samples.supports, initial=0.0))
     return low, float(samples.sizes.min(where=samples.supports, initial=1.0))
-
-
-def _with_margin(found: Mechanism) -> str:
-    margin = "" if found.margin is None else f" (margin {found.margin:.3g} {found.unit})"
-    return f"{found.verdict[:-1]}{margin}."

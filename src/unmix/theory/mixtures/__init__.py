@@ -6,16 +6,3 @@ from ._genericity import Genericity
 from ._mixture import MixtureCertificate, certify_mixture, certify_supports
 from ._theorems import MODEL
 from ._variability import SupportVariability, blocks_of
-
-__all__ = [
-    "blocks_of",
-    "certify_components",
-    "certify_mixture",
-    "certify_supports",
-    "CommonBasis",
-    "Genericity",
-    "MixtureCertificate",
-    "MODEL",
-    "StandardBasis",
-    "SupportVariability",
-]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._certificate import Certificate, assumed
+from .._certificate import ANSWER, Certificate, assumed, attributes
 from ._checks import Mixture, checked_mixture
 from ._common_basis import common_basis, standard_basis
 from ._genericity import genericity
@@ -83,16 +83,7 @@ class MixtureCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "level": self.level,
-            "identifies": self.identifies,
-            "blocks": [sorted(block) for block in self.blocks],
-            "may_depend": self.may_depend.tolist(),
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-            "reasons": list(self.reasons),
-            "missing": list(self.missing),
-            "frequencies": self.frequencies,
-        }
+        return attributes(self, "level", "blocks", "may_depend", *ANSWER, "frequencies")
 
 
 def certify_mixture(

@@ -5,18 +5,3 @@ from ._ica_constants import Curvature, ica_constant, ica_curvature, whitening_co
 from ._isometry import isometric_constant, near_isometry_bound
 from ._pair import PairCertificate, certify_pair
 from ._softmax import SoftmaxDiversity, softmax_diversity
-
-__all__ = [
-    "certify_decoder",
-    "certify_pair",
-    "Curvature",
-    "DecoderCertificate",
-    "ica_constant",
-    "ica_curvature",
-    "isometric_constant",
-    "near_isometry_bound",
-    "PairCertificate",
-    "softmax_diversity",
-    "SoftmaxDiversity",
-    "whitening_constants",
-]

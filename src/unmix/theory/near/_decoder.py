@@ -29,7 +29,7 @@ class DecoderCertificate(NearReport):
     k_mean, k_median, k_p95, k_max : float
         Of the constants; L = K - 1.
     n_capped : int
-        Samples where the Jacobian is singular or so nearly.
+        Samples where the Jacobian is singular, or nearly so.
     factor : float
         By which the decoder was divided, 1 unless `scale="free"`.
     delta : float

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._certificate import attributes, finite_table
+
 _Pair = tuple[np.ndarray, np.ndarray]
 
 
@@ -112,13 +114,7 @@ class Curvature:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "gamma": self.gamma if np.isfinite(self.gamma) else None,
-            "reliability": self.reliability.tolist(),
-            "standard_error": self.standard_error.tolist(),
-            "gaussian": self.gaussian.tolist(),
-            "gradient": self.gradient,
-        }
+        return attributes(self, "gamma", "reliability", "standard_error", "gaussian", "gradient")
 
 
 def ica_curvature(y: ArrayLike, *, contrast: str = "logcosh") -> Curvature:
@@ -152,9 +148,7 @@ def ica_curvature(y: ArrayLike, *, contrast: str = "logcosh") -> Curvature:
     Nelson et al. (2026), Lemma A.8 (the curvature gamma), arXiv:2603.11970. Hyvärinen (1999), Fast and
     robust fixed-point algorithms for independent component analysis, for the contrasts.
     """
-    values = np.asarray(y, dtype=np.float64)
-    if values.ndim != 2 or 0 in values.shape or not np.isfinite(values).all():
-        raise ValueError(f"`y` must be a finite table (n_samples, n_components), got shape {values.shape}.")
+    values = finite_table(y, "y", "(n_samples, n_components)")
     if contrast not in _CONTRASTS:
         raise ValueError(f"`contrast` must be one of {tuple(_CONTRASTS)}, got {contrast!r}.")
     if np.abs((values**2).mean(0) - 1).max() > 0.1:

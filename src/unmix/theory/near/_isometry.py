@@ -11,6 +11,7 @@ from scipy.linalg import qr
 from scipy.optimize import minimize_scalar
 
 from ..._geometry import widest_pair
+from .._certificate import finite_table
 
 
 def isometric_constant(n_latents: int) -> float:
@@ -87,9 +88,7 @@ def near_isometry_bound(z: ArrayLike, delta: float, *, n_target: int | None = No
     ----------
     Alestalo, Trotsenko and Väisälä (2001), Isometric approximation, for the idea; the recursion is our own.
     """
-    points = np.asarray(z, dtype=np.float64)
-    if points.ndim != 2 or 0 in points.shape or not np.isfinite(points).all():
-        raise ValueError(f"`z` must be a finite table (n_samples, n_latents), got shape {points.shape}.")
+    points = finite_table(z, "z")
     if not delta >= 0:
         raise ValueError(f"`delta` must be at least 0, got {delta}. It is a share of the diameter.")
     width = widest_pair(points, True, 0.0)

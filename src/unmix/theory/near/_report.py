@@ -3,9 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-
-from .._certificate import Certificate, assumed
+from .._certificate import Certificate, assumed, attributes
 
 PAPER = "Nelson et al. 2026"
 
@@ -38,21 +36,11 @@ class NearReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; what is not finite is None."""
-        plain = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
-        return plain | {"holds": bool(self), "reasons": list(self.reasons)}
+        own = attributes(self, *(field.name for field in fields(self)))
+        return own | {"holds": bool(self), "reasons": list(self.reasons)}
 
     def __str__(self) -> str:
         believed = dict.fromkeys(word for part in self.certificates for word in part.assumes)
         more = [f"For more: {'; '.join(self.missing)}."] if self.missing else []
         lines = [self.identifies, *(f"- {reason}" for reason in self.reasons), assumed(believed), *more]
         return "\n".join(line for line in lines if line)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    return value.to_dict() if hasattr(value, "to_dict") else value

@@ -10,29 +10,3 @@ from ._stability import Stability, stability
 from ._theorems import INDEPENDENT, NONLINEAR, POSITIVE, SPARSE, SPARSE_GROUPS, assumptions
 from ._triangular import TriangularAlternative, triangular_alternative
 from ._wording import headline
-
-__all__ = [
-    "assumptions",
-    "Between",
-    "between",
-    "certify",
-    "check_children",
-    "Counterexample",
-    "counterexample",
-    "headline",
-    "identify",
-    "INDEPENDENT",
-    "NONLINEAR",
-    "Nonlinearity",
-    "nonlinearity",
-    "POSITIVE",
-    "refitted_structures",
-    "Region",
-    "SPARSE",
-    "SPARSE_GROUPS",
-    "Stability",
-    "stability",
-    "StructureCertificate",
-    "triangular_alternative",
-    "TriangularAlternative",
-]

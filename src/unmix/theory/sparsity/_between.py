@@ -8,7 +8,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from .._certificate import Certificate, assumed, names, positions
+from .._certificate import Certificate, assumed, attributes, names, positions
 from ._certify import StructureCertificate, certify
 from ._theorems import assumptions
 
@@ -115,15 +115,7 @@ class Between:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        plain = {name: sorted(getattr(self, name)) for name in _SETS}
-        regions = {expression: sorted(latents) for expression, latents in self.atomic_regions.items()}
-        return plain | {
-            "atomic_regions": regions,
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "reasons": list(self.reasons),
-            "guarantees": [guarantee.to_dict() for guarantee in self.guarantees],
-        }
+        return attributes(self, *_SETS, "atomic_regions", "identifies", "missing", "reasons", "guarantees")
 
 
 def between(

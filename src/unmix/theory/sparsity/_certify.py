@@ -9,7 +9,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from .._certificate import Certificate, checked_structure, names, positions
+from .._certificate import ANSWER, Certificate, attributes, checked_structure, names, positions
 from ._diversity import clauses_met, witness
 from ._theorems import certificates
 from ._triangular import TriangularAlternative, triangular_alternative
@@ -118,24 +118,10 @@ class StructureCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "structure": self.structure.support.astype(int).tolist(),
-            "independent_latents": self.independent_latents,
-            "blocks": [sorted(block) for block in self.blocks],
-            "may_depend": self.may_depend.tolist(),
-            "separated_in_paper": self.separated_in_paper.tolist(),
-            "clauses": [sorted(met) for met in self.clauses],
-            "witnesses": [{str(c): sorted(a) for c, a in found.items()} for found in self.witnesses],
-            "levels": list(self.levels),
-            "unidentified": sorted(self.unidentified),
-            "groups": None if self.groups is None else [list(group) for group in self.groups],
-            "sparser_than_triangular": self.sparser_than_triangular,
-            "triangular": self.alternative.to_dict(),
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "reasons": list(self.reasons),
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-        }
+        relations = ("structure", "independent_latents", "blocks", "may_depend", "separated_in_paper")
+        verdicts = ("clauses", "witnesses", "levels", "unidentified", "groups", "sparser_than_triangular")
+        before = attributes(self, *relations, *verdicts)
+        return before | {"triangular": self.alternative.to_dict()} | attributes(self, *ANSWER)
 
 
 def certify(

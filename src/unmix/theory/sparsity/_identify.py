@@ -9,7 +9,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from .._certificate import Certificate, assumed, names
+from .._certificate import ANSWER, Certificate, assumed, attributes, names
 from ._between import members_of
 from ._certify import StructureCertificate, certify
 from ._expression import evaluate, is_monotone, names_in, parse
@@ -77,17 +77,7 @@ class Region:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "expression": self.expression,
-            "sets": {name: sorted(rows) for name, rows in self.sets.items()},
-            "latents": sorted(self.latents),
-            "holds": self.holds,
-            "witness": None if self.witness is None else list(self.witness),
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "reasons": list(self.reasons),
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-        }
+        return attributes(self, "expression", "sets", "latents", "holds", "witness", *ANSWER)
 
 
 def identify(

@@ -18,6 +18,8 @@ from math import inf
 
 import numpy as np
 
+from unmix.structure import Structure
+
 PRIME = 2**31 - 1  # products of two residues fit into 64 bits
 LARGEST = 12  # observed variables of a connected part: 2^12 subsets take about 60 milliseconds
 
@@ -64,7 +66,7 @@ def search(support: np.ndarray) -> tuple[Count, Count] | None:
     >>> triangular.other, copies.other
     (6, 3)
     """
-    contained = _contained(support)
+    contained = Structure(support).contained()
     sets = _start(support)
     for _ in range(support.shape[1]):
         sets = _extend(sets, contained)
@@ -177,7 +179,3 @@ def _inverse(values: np.ndarray) -> np.ndarray:
             result = result * power % PRIME
         power, exponent = power * power % PRIME, exponent >> 1
     return result
-
-
-def _contained(support: np.ndarray) -> np.ndarray:
-    return ~(support[:, :, None] & ~support[:, None, :]).any(0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from unmix.structure import Structure
 
-from .._certificate import Certificate, names
+from .._certificate import ANSWER, Certificate, attributes, names
 from ._certify import certify
 
 LEVELS = ("element", "element if independent", "block", "none")
@@ -67,7 +67,7 @@ class Stability:
         return tuple(float(table[LEVELS.index(level), j]) for j, level in enumerate(self.levels))
 
     def stable(self, threshold: float | None = None) -> Structure:
-        """Return the edges found at least so often: stability selection."""
+        """Return the edges whose frequency is at least the threshold: stability selection."""
         return Structure(self.frequencies >= (self.threshold if threshold is None else threshold))
 
     def expected_false_edges(self, threshold: float | None = None) -> float:
@@ -108,7 +108,7 @@ class Stability:
     def certificates(self) -> tuple[Certificate, ...]:
         """Two certificates: stable edges, and stable levels."""
         shaky = [j for j, share in enumerate(self.support) if share < self.threshold]
-        levels = f"{names(shaky)} less often" if shaky else "so often or more for every latent"
+        levels = f"{names(shaky)} less often" if shaky else "that or more for every latent"
         often = f"in at least {self.threshold:.0%} of the structures"
         return (
             Certificate(f"Stability of edges {often}", bool(self), (), self.reasons[-1:]),
@@ -128,21 +128,9 @@ class Stability:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "structure": self.structure.support.astype(int).tolist(),
-            "n_structures": len(self.orders),
-            "threshold": self.threshold,
-            "independent_latents": self.independent_latents,
-            "frequencies": self.frequencies.tolist(),
-            "separated": self.separated.tolist(),
-            "levels": list(self.levels),
-            "support": list(self.support),
-            "level_frequencies": {level: list(found) for level, found in self.level_frequencies.items()},
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "reasons": list(self.reasons),
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-        }
+        counted = ("threshold", "independent_latents", "frequencies", "separated", "levels", "support")
+        head = attributes(self, "structure") | {"n_structures": len(self.orders)}
+        return head | attributes(self, *counted, "level_frequencies", *ANSWER)
 
 
 def stability(

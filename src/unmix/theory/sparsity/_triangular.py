@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from unmix.structure import Structure, triangular_edges
 
-from .._certificate import Certificate, assumed, checked_structure
+from .._certificate import ANSWER, Certificate, assumed, attributes, checked_structure
 from ._orderings import LARGEST, Count, search
 
 FAITHFUL = (
@@ -39,7 +39,7 @@ class TriangularAlternative:
     exact : bool
         Whether both are minima over all orderings. Otherwise they are bounds from above.
     order : tuple of int
-        Observed variables of a connected part, in an order that needs so few edges; empty where nothing was
+        Observed variables of a connected part, in an order that needs no more edges; empty where nothing was
         counted.
     """
 
@@ -107,19 +107,8 @@ class TriangularAlternative:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return {
-            "n_edges": self.structure.n_edges,
-            "independent_latents": self.independent_latents,
-            "edges": self.edges,
-            "copy_edges": self.copy_edges,
-            "exact": self.exact,
-            "as_sparse": self.as_sparse,
-            "order": list(self.order),
-            "identifies": self.identifies,
-            "missing": list(self.missing),
-            "reasons": list(self.reasons),
-            "certificates": [certificate.to_dict() for certificate in self.certificates],
-        }
+        counted = ("independent_latents", "edges", "copy_edges", "exact", "as_sparse", "order")
+        return {"n_edges": self.structure.n_edges} | attributes(self, *counted, *ANSWER)
 
 
 def triangular_alternative(

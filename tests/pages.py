@@ -1,0 +1,31 @@
+"""HTML pages as tests read them."""
+
+from html.parser import HTMLParser
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and texts, and the tags that were left open."""
+
+    VOID = frozenset({"meta", "br", "img"})
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.texts, self.open = [], [], [], []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *attribute) for attribute in attrs]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
