@@ -200,7 +200,7 @@ def test_estimator_rejects_data_it_cannot_use(member, data, fitted):
 def test_estimator_comes_back_from_its_file(member, data, fitted, tmp_path):
     model = fitted(member)
     path = model.save(tmp_path / "model")
-    loaded = unmix.load(path, trusted=[SmallNetwork])
+    loaded = unmix.load(path, trusted=[SmallNetwork()])
     assert type(loaded) is type(model)
     np.testing.assert_array_equal(loaded.transform(data.x), model.transform(data.x))
     np.testing.assert_array_equal(loaded.jacobian(data.x), model.jacobian(data.x))

@@ -64,13 +64,9 @@ def test_a_pair_is_tested_with_its_own_number_of_samples():
     correlations = np.array([[1, 0.2, 0.5], [0.2, 1, 0.4], [0.5, 0.4, 1]])
     partial = (0.2 - 0.5 * 0.4) / np.sqrt((1 - 0.25) * (1 - 0.16))
     assert partial == pytest.approx(0) and pairwise_p_value(correlations, 1000.0) == pytest.approx(1)
-    assert (
-        pairwise_p_value(correlations[:2, :2], 1000.0)
-        < 1e-8
-        < 0.2
-        < pairwise_p_value(correlations[:2, :2], 40.0)
-    )
-    assert pairwise_p_value(correlations[:2, :2], 29) == 1 and pairwise_p_value(correlations, 29) == 0
+    pair = correlations[:2, :2]
+    assert pairwise_p_value(pair, 1000.0) < 1e-8 < 0.2 < pairwise_p_value(pair, 40.0)
+    assert pairwise_p_value(pair, 29.0) == 1 and pairwise_p_value(correlations, 29.0) == 0
 
 
 def test_pairs_that_never_meet_are_left_unjoined_and_named():

@@ -57,7 +57,7 @@ def _packed(name: str, value: Any, into: dict[str, Tensor]) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
         return {"objects": [str(item) for item in value]}
     if isinstance(value, np.ndarray):
-        into[name] = torch.from_numpy(np.ascontiguousarray(value).copy())
+        into[name] = torch.from_numpy(np.array(value, order="C"))
         return {"array": name}
     if isinstance(value, float | np.floating):
         return {"float": repr(float(value))}
