@@ -44,9 +44,7 @@ def _digest(tensors: dict[str, Tensor], text: str) -> str:
     found = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         found.update(f"{name} {tensors[name].dtype} {tuple(tensors[name].shape)}".encode())
-        # a tensor of one entry may have a stride of 0
-        flat = (
-            tensors[name].reshape(-1).clone(memory_format=torch.contiguous_format)
-        )  # a lone entry may stride 0
+        # the stride of a single entry may be 0
+        flat = tensors[name].reshape(-1).clone(memory_format=torch.contiguous_format)
         found.update(flat.view(torch.uint8).numpy().data)
     return found.hexdigest()
