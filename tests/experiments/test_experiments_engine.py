@@ -1,7 +1,7 @@
 """The store and the sweep: what is there is kept, what is broken is redone, what fails is recorded."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 
 import fake_table
@@ -88,6 +88,25 @@ def test_each_run_is_stored_at_once_and_folded_in_even_when_the_sweep_is_stopped
     key = tasks()[0].key
     assert f"fake_table/{key}.json" in next(there for event, there in seen if event == "done")
     assert list(files(store)) == ["fake_table.jsonl"] and len(list(store.records())) == 3
+
+
+class AtOnce(Executor):
+    """Runs what it is given before it answers, so that many runs end together."""
+
+    def submit(self, function, /, *args, **kwargs):
+        future = Future()
+        future.set_result(function(*args, **kwargs))
+        return future
+
+
+def test_runs_that_end_together_leave_no_claim_when_the_sweep_is_stopped(store):
+    def listen(event, task, record):
+        if event == "done":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(tasks(), store, executor=AtOnce(), workers=4, listen=listen)
+    assert list(files(store)) == ["fake_table.jsonl"] and len(list(store.records())) == 1
 
 
 def test_a_result_holds_what_is_needed_to_judge_it(store):

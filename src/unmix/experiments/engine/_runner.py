@@ -147,11 +147,15 @@ class _Pool:
             future = self.executor.submit(perform, task)
         self.flying[future] = (task, claim)
 
-    def landed(self) -> list[tuple[Task, IO[str], dict[str, Any] | BaseException]]:
-        """Wait for runs to end and return them with their record, or with what ended them."""
+    def landed(self) -> Iterator[tuple[Task, IO[str], dict[str, Any] | BaseException]]:
+        """Wait for runs to end and give them with their record, or with what ended them.
+
+        One by one: who stops in between leaves the others, and their claims, to `close`.
+        """
         ended, _ = wait(self.flying, timeout=_POLL, return_when=FIRST_COMPLETED)
-        flights = [(future, *self.flying.pop(future)) for future in ended]
-        return [(task, claim, future.exception() or future.result()) for future, task, claim in flights]
+        for future in ended:
+            task, claim = self.flying.pop(future)
+            yield task, claim, future.exception() or future.result()
 
     def replace(self) -> None:
         self.executor.shutdown(wait=True, cancel_futures=True)
@@ -182,6 +186,7 @@ def _run(
                 store.release(task, claim)
                 continue
             if isinstance(result, BaseException) and not isinstance(result, Exception):
+                store.release(task, claim)
                 raise result  # Ctrl-C reached the worker first
             pool.suspects.discard(task.key)
             record = _record(task, result, command)
