@@ -3,9 +3,14 @@
 import numpy as np
 
 
+def rng(seed=0):
+    """A generator."""
+    return np.random.default_rng(seed)
+
+
 def normal(*shape, seed=0):
     """Standard normal numbers."""
-    return np.random.default_rng(seed).normal(size=shape)
+    return rng(seed).normal(size=shape)
 
 
 def orthogonal(seed, d):
@@ -15,7 +20,7 @@ def orthogonal(seed, d):
 
 def levels(n, sizes, seed=0):
     """Independent discrete factors with these numbers of levels."""
-    columns = [np.random.default_rng(seed + k).integers(0, size, n) for k, size in enumerate(sizes)]
+    columns = [rng(seed + k).integers(0, size, n) for k, size in enumerate(sizes)]
     return np.column_stack(columns)
 
 

@@ -10,15 +10,12 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 from sklearn.metrics import r2_score
 
 import samples
+from samples import rng
 from unmix.metrics import dci
 
 PROBES = ("trees", "boosting", "forest", "lasso")
 pytest.importorskip("lightgbm")
 every = pytest.mark.parametrize("probe", PROBES)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 levels = partial(samples.levels, n=240, sizes=(2, 2, 3))

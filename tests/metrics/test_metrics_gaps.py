@@ -10,13 +10,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import mutual_info_score, roc_auc_score
 
 import samples
+from samples import rng
 from unmix.metrics import irs, mig, modularity_explicitness, sap
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 levels = partial(samples.levels, n=600, sizes=(2, 3, 5))

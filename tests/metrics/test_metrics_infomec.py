@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 
+from samples import rng
 from unmix.metrics import infomec
 from unmix.metrics._linear_probes import level_probabilities
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def scores(found):

@@ -8,13 +8,10 @@ from scipy.special import digamma
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
 
+from samples import rng
 from unmix.metrics._information import entropy, nearest_neighbours, plug_in
 
 seeds = st.integers(0, 2**32 - 1)
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
 
 
 def by_definition(labels, values, k):
