@@ -106,10 +106,20 @@ def test_every_name_written_as_code_exists(path):
             found = getattr(found, part)
 
 
-@pytest.mark.parametrize("room", ["structure", "theory", "metrics", "data", "penalties", "nn", "training"])
+@pytest.mark.parametrize(
+    "room", ["structure", "rows", "theory", "metrics", "data", "penalties", "objectives", "nn", "training"]
+)
 def test_every_public_name_has_its_place_in_the_api(room):
     page = text_of(ROOT / "docs" / "api" / f"{room}.md")
     assert set(re.findall(rf"::: unmix\.{room}\.(\w+)", page)) == set(getattr(unmix, room).__all__)
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_layers():
+    picture = re.search(r"<!-- rooms -->\n```\n(.*?)```", text_of(ROOT / "CONTRIBUTING.md"), re.DOTALL)[1]
+    floors = re.split(r"^─+\n", picture, flags=re.MULTILINE)
+    drawn = [" | ".join(line.split()[0] for line in floor.splitlines()) for floor in floors]
+    contracts = tomllib.loads(text_of(ROOT / "pyproject.toml"))["tool"]["importlinter"]["contracts"]
+    assert drawn == contracts[0]["layers"]
 
 
 def test_readme_lists_every_estimator_and_penalty():
