@@ -10,7 +10,7 @@ SMALL = {"max_iter": 3, "batch_size": 100, "random_state": 0}
 TINY = {**SMALL, "encoder": SmallNetwork(), "decoder": SmallNetwork()}
 
 
-def test_the_kept_restart_has_the_lowest_objective():
+def test_every_restart_ends_with_a_finite_objective():
     data = sparse_mixing(400, 3, random_state=0)
     model = DiverseDictionaryLearning(3, n_restarts=4, **TINY).fit(data.x)
     assert len(model.restarts_) == 4 and all(np.isfinite(model.restarts_))

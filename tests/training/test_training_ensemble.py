@@ -4,12 +4,13 @@ from itertools import pairwise
 
 import pytest
 import torch
+from torch import nn
 
 from unmix.nn import residual_mlp
 from unmix.objectives._vae import Objective
 from unmix.training import Minibatches, Pace
 from unmix.training._ensemble import Ensemble, learning_rate
-from unmix.training._restarts import rounds
+from unmix.training._restarts import Noise, rounds, train_restarts
 
 
 def objectives(n_members, factory=residual_mlp):
@@ -59,3 +60,25 @@ def test_the_learning_rate_goes_on_over_rounds():
     whole = [learning_rate(step, 0, 1000) for step in range(300, 1000)]
     rest = [learning_rate(step - 300, 300, 1000) for step in range(400, 1000)]
     assert whole[100:] == pytest.approx(rest)
+
+
+class Level(nn.Module):
+    """Costs the square of its only parameter, whatever the data are."""
+
+    def __init__(self, level):
+        super().__init__()
+        self.level = nn.Parameter(torch.tensor([level]))
+
+    def forward(self, x, noise):
+        return {"cost": self.level.square().sum()}
+
+
+@pytest.mark.parametrize("best", range(3))
+def test_the_kept_restart_has_the_lowest_objective(best):
+    members = [Level(0.1 if number == best else 3.0 + number) for number in range(3)]
+    pace = Pace(2, 20, 1e-4, 0, progress=False)
+    found = train_restarts(members, {}, torch.randn(40, 2), pace, beside=Noise(1))
+    assert (
+        min(found.scores) == found.scores[best] == pytest.approx(found.objective.level.item() ** 2, rel=1e-3)
+    )
+    assert found.objective.level.item() == pytest.approx(0.1, abs=0.01)
