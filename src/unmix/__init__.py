@@ -22,13 +22,15 @@ _ROOMS = (
     "solvers",
     "data",
     "estimators",
+    "evidence",
     "plots",
     "experiments",
     "report",
 )
 _FROM_ESTIMATORS = (*_ESTIMATORS, "load")
+_FROM_EVIDENCE = ("trust",)
 
-__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS]
+__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS, *_FROM_EVIDENCE]
 
 
 def __getattr__(name: str) -> Any:
@@ -37,6 +39,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"unmix.{name}")
     if name in _FROM_ESTIMATORS:
         return getattr(import_module("unmix.estimators"), name)
+    if name in _FROM_EVIDENCE:
+        return getattr(import_module("unmix.evidence"), name)
     raise AttributeError(f"module 'unmix' has no attribute {name!r}")
 
 

@@ -17,6 +17,7 @@ from ._minimise import minimise
 from ._pace import Pace
 from ._play import play
 from ._prefetch import Prefetched
+from ._progress import progress_bar
 from ._records import side_by_side
 from ._restarts import Trained, joined, train_restarts
 from ._schedules import constant, cosine, one_cycle, ramp, warm_up
@@ -53,4 +54,5 @@ __all__ = [
     "Width",
     "shrinking",
     "joined",
+    "progress_bar",
 ]

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-Show = Callable[[int, dict[str, float]], None]
+Show = Callable[[int, dict[str, float] | str], None]
 
 
 @contextmanager
@@ -22,5 +22,7 @@ def progress_bar(wanted: bool | None, n_steps: int, description: str) -> Iterato
         yield lambda step, terms: progress.update(task, completed=step, terms=_line(terms))
 
 
-def _line(terms: dict[str, float]) -> str:
+def _line(terms: dict[str, float] | str) -> str:
+    if isinstance(terms, str):
+        return terms
     return "  ".join(f"{name} {value:.4g}" for name, value in terms.items())

@@ -1,0 +1,27 @@
+"""Evidence: a fitted model and its data become one calibrated verdict for each latent.
+
+An argument (sparsity, a mixture, domains, slots, independence) is a chain of links from the data to the
+latent; each link is measured beside what noise would score, and the chain is calibrated on worlds whose
+latents are known.
+"""
+
+from ._argument import ARGUMENTS, Argument, argument_for
+from ._case import Case
+from ._chain import Chain, calibrate
+from ._link import EFFORTS, Link, link, unchecked
+from ._trust import Trust, trust
+
+__all__ = [
+    "trust",
+    "Trust",
+    "Link",
+    "link",
+    "unchecked",
+    "Case",
+    "Chain",
+    "calibrate",
+    "Argument",
+    "ARGUMENTS",
+    "argument_for",
+    "EFFORTS",
+]

@@ -1,0 +1,76 @@
+"""Why a latent could be right at all: the kind of argument behind each estimator, and its links."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from unmix._findings import findings_of
+
+from . import _domains, _linear, _mixtures, _slots, _sparse
+from ._case import Case
+from ._link import Link, link
+
+Units = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument for identification.
+
+    Attributes
+    ----------
+    kind : str
+    theorem : str
+        By which latents of such data are identified.
+    up_to : str
+        What no data can tell.
+    links : callable from a case to its links
+        What must hold for the theorem to speak about this fit.
+    """
+
+    kind: str
+    theorem: str
+    up_to: str
+    links: Callable[[Case], Iterator[Link]]
+
+
+def no_argument(case: Case) -> Iterator[Link]:
+    """Say that nothing identifies the latents of a model that only fits."""
+    why = f"{findings_of(case.model).method} fits x, and a rotation of its latents fits as well"
+    yield link("a theorem", 0.0, 0.0, -3.0, [why] * case.codes.shape[1])
+
+
+FUNCTION = "order, and an invertible function of each"
+LINEAR = "order, sign, scale and shift"
+NONE = Argument("none", "no theorem", "any invertible map", no_argument)
+SPARSE = Argument("sparse", "diverse dictionary learning, Theorem 1", FUNCTION, _sparse.links)
+MIXTURE = Argument("mixture", "pdGMM, Theorem 3.9", LINEAR, _mixtures.links)
+DOMAINS = Argument("domains", "sufficient changes and sparse mixing, Theorem 1", FUNCTION, _domains.links)
+SLOTS = Argument(
+    "slots", "mechanistic independence, type D", "order, and a map within each slot", _slots.links
+)
+INDEPENDENT = Argument("linear", "independent component analysis, Comon (1994)", LINEAR, _linear.links)
+
+ARGUMENTS = {
+    "DiverseDictionaryLearning": SPARSE,
+    "PDGMM": MIXTURE,
+    "SparseBasis": MIXTURE,
+    "LabelledSparseAutoencoder": MIXTURE,
+    "CGVAE": DOMAINS,
+    "IVAE": DOMAINS,
+    "SlotAutoencoder": SLOTS,
+    "FastICA": INDEPENDENT,
+}
+
+
+def argument_for(model: Any) -> Argument:
+    """Return the argument behind a model; a class that is not listed has none, like a plain autoencoder."""
+    return ARGUMENTS.get(type(model).__name__, NONE)
+
+
+def units_of(model: Any, n_latents: int) -> Units:
+    """Return what is judged together: slots where there are some, otherwise each latent."""
+    slots = findings_of(model).slots
+    if slots is None:
+        return tuple((j,) for j in range(n_latents))
+    return tuple(tuple(slot) for slot in slots.partition)

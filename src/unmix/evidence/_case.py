@@ -1,0 +1,127 @@
+"""A fitted model on trial: its data, and the refits that an effort allows, each made once."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from unmix._fitted import Fitted
+
+from ._link import EFFORTS
+
+_LARGEST_SEED = 2**31 - 1
+
+
+class Case:
+    """A model, its data, and what may be spent on checking it.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    x : ndarray of shape (n_samples, n_observed)
+        The data that the model was fitted to. Rows that repeat others are dropped, where values are
+        continuous: they are copies and no evidence.
+    domains : ndarray of shape (n_samples,), optional
+    effort : {"none", "quick", "full"}
+    random_state : int or None
+    tell : callable, optional
+        Is told what is being done.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        x: np.ndarray,
+        *,
+        domains: np.ndarray | None = None,
+        effort: str = "none",
+        random_state: int | None = None,
+        tell: Callable[[str], None] | None = None,
+    ):
+        kept = first_of_each(x)
+        self.model, self.x = model, x[kept]
+        self.domains = None if domains is None else domains[kept]
+        self.effort, self.random_state = effort, random_state
+        self.tell = tell if tell is not None else lambda _: None
+        self.fitted = Fitted(model, self.x)
+
+    def allows(self, effort: str) -> bool:
+        """Return whether an effort may be spent."""
+        return EFFORTS.index(effort) <= EFFORTS.index(self.effort)
+
+    def rng(self, purpose: int) -> np.random.Generator:
+        """Return a generator of its own for each purpose, so that one more draw here moves nothing there."""
+        return np.random.default_rng((self.random_state or 0, purpose))
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """The latents of each row."""
+        return np.asarray(self.fitted.codes, dtype=np.float64)
+
+    @cached_property
+    def halves(self) -> tuple[np.ndarray, np.ndarray]:
+        """Two disjoint random halves of the rows, in each of which every domain has its share."""
+        order = self.rng(1).permutation(len(self.x))
+        if self.domains is not None:
+            order = order[np.argsort(np.asarray(self.domains)[order], kind="stable")]
+        return np.sort(order[::2]), np.sort(order[1::2])
+
+    @cached_property
+    def first(self) -> Any:
+        """The model, fitted anew to the first half from another seed."""
+        return self.refit(self.halves[0], "on one half of the rows")
+
+    @cached_property
+    def second(self) -> Any:
+        """The model, fitted anew to the second half from another seed."""
+        return self.refit(self.halves[1], "on the other half of the rows")
+
+    @cached_property
+    def more(self) -> Any:
+        """The model with one latent more, fitted to the first half."""
+        return self.refit(self.halves[0], "with one latent more", n_components=self.codes.shape[1] + 1)
+
+    @cached_property
+    def fewer(self) -> Any:
+        """The model with one latent fewer, fitted to the first half."""
+        return self.refit(self.halves[0], "with one latent fewer", n_components=self.codes.shape[1] - 1)
+
+    def refit(self, rows: np.ndarray, words: str, *, x: np.ndarray | None = None, **settings: Any) -> Any:
+        """Fit a fresh copy of the model to some rows, of other data if they are given, from another seed."""
+        self.tell(f"fitting again {words}")
+        values = (self.x if x is None else x)[rows]
+        return fit_anew(self.model, values, self._labels(rows), self._seed(words), **settings)
+
+    def _labels(self, rows: np.ndarray) -> np.ndarray | None:
+        return None if self.domains is None else np.asarray(self.domains)[rows]
+
+    def _seed(self, words: str) -> int:
+        """A seed for each purpose that is not that of the model."""
+        return int(self.rng(sum(words.encode())).integers(1, _LARGEST_SEED))
+
+
+def fit_anew(
+    model: Any, x: np.ndarray, domains: np.ndarray | None, random_state: int, **settings: Any
+) -> Any:
+    """Fit a fresh copy of a model quietly, from a seed and with some settings changed."""
+    fresh = clone(model)
+    own = fresh.get_params(deep=False)
+    quiet = {"random_state": random_state, "checkpoint": None, "verbose": False} | settings
+    fresh.set_params(**{name: value for name, value in quiet.items() if name in own})
+    return fresh.fit(x) if domains is None else fresh.fit(x, domains)
+
+
+def first_of_each(x: np.ndarray) -> np.ndarray:
+    """Return the rows that repeat no earlier one; all of them where values are not continuous.
+
+    >>> first_of_each(np.array([[0.1], [0.7], [0.1]])).tolist()
+    [0, 1]
+    >>> first_of_each(np.array([[1.0], [0.0], [1.0], [1.0], [0.0]])).tolist()
+    [0, 1, 2, 3, 4]
+    """
+    first = np.sort(np.unique(x, axis=0, return_index=True)[1])
+    distinct = max(len(np.unique(column)) for column in x[first].T)
+    copies = len(first) < len(x) and distinct > 0.5 * len(first) and len(first) > 2 * 1
+    return first if copies else np.arange(len(x))

@@ -1,0 +1,97 @@
+"""Links that every argument needs: a fit that holds on rows not used, and latents that come back.
+
+Agreement rules out and never rules in: a latent that changes with the rows or the start is not trusted, and
+one that comes back may still be wrong, since a sparse optimum of a covariance is found again whatever the
+truth is.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import rankdata
+
+from ._case import Case
+from ._link import Link, link, unchecked
+
+SAME = 0.95  # correlation with a latent of another fit from which on it counts as the same
+_SHORT = 0.05  # share of the variance left over at which a fit is half in doubt
+
+
+def held_out_fit(case: Case) -> Link:
+    """Measure the share of the variance of x, each column in its own units, that the model explains.
+
+    With a refit at hand, its share on the rows that it has not seen.
+    """
+    name = "fit on rows not used"
+    if not case.allows("quick"):
+        return unchecked(name, case.codes.shape[1], "quick")
+    rows = case.halves[1]
+    share = explained(case.first, case.x[rows])
+    words = f"the model explains {share:.1%} of x on rows not used"
+    return link(name, share, 0.0, fit_strength(1 - share), [words] * case.codes.shape[1], effort="quick")
+
+
+def fit_strength(left: float) -> float:
+    """Return 1 where hardly anything is left over, 0 at 5% and -1 from 50% on."""
+    return float(np.clip(np.log10(_SHORT / max(left, 1e-12)), -1, 1))
+
+
+def explained(model: Any, x: np.ndarray) -> float:
+    """Return the share of the variance explained, mean over standardised columns."""
+    spread = x.std(0)
+    left = (x - model.inverse_transform(model.transform(x))) / np.where(spread > 0, spread, 1)
+    return 1 - float(np.square(left).mean())
+
+
+def agreement(case: Case) -> Link:
+    """Compare each latent with that of a refit to one half of the rows from another seed, on the other half."""
+    name = "comes back from one half"
+    n = case.codes.shape[1]
+    if not case.allows("quick"):
+        return unchecked(name, n, "quick")
+    rows = case.halves[1]
+    found = best_match(case.codes[rows], case.first.transform(case.x[rows]))
+    null = chance_match(case.codes[rows], case.rng(2))
+    return link(name, found, null, match_strength(found), _returns(found, null), effort="quick")
+
+
+def _returns(found: np.ndarray, null: np.ndarray) -> list[str]:
+    told = "a refit to half of the rows has it with correlation {:.2f}; a random rotation of it would have {:.2f}"
+    return [told.format(here, chance) for here, chance in zip(found, null, strict=True)]
+
+
+def match_strength(correlation: np.ndarray) -> np.ndarray:
+    """Return 0 at a correlation of .95, 1 from .995 on, and -1 at .5 and below."""
+    away = np.maximum(1 - np.abs(correlation), 1e-12)
+    return np.clip(np.log10((1 - SAME) / away), -1, 1)
+
+
+def best_match(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return for each latent the size of its rank correlation with the latent of another code matched to it."""
+    table = np.abs(correlations(codes, others))
+    rows, columns = linear_sum_assignment(-table)
+    found = table.max(1) * (len(others.T) < len(codes.T))  # what is left unmatched may share a partner
+    found[rows] = table[rows, columns]
+    return found
+
+
+def correlations(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return rank correlations between two sets of columns."""
+    ranks = [rankdata(each, axis=0) for each in (codes, others)]
+    white = [_unit(each - each.mean(0)) for each in ranks]
+    return white[0].T @ white[1]
+
+
+def chance_match(codes: np.ndarray, rng: np.random.Generator, draws: int = 20) -> np.ndarray:
+    """Return what a random rotation of the same code would score against it, on average."""
+    n = codes.shape[1]
+    white = codes - codes.mean(0)
+    white = white @ np.linalg.pinv(np.linalg.cholesky(np.cov(white.T).reshape(n, n) + 1e-9 * np.eye(n))).T
+    turns = [np.linalg.qr(rng.normal(size=(n, n)))[0] for _ in range(draws)]
+    return np.mean([best_match(white, white @ turn) for turn in turns], axis=0)
+
+
+def _unit(columns: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(columns, axis=0)
+    return columns / np.where(length > 0, length, 1)

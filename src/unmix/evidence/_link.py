@@ -1,0 +1,88 @@
+"""One link of the chain from data to a latent: what was measured, what noise would score, how strong that is."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+EFFORTS = ("none", "quick", "full")
+MOST = 3.0  # strengths beyond are no stronger: no measurement is that sure of its own model
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """One item of evidence about every unit: a latent, a slot or a component.
+
+    Attributes
+    ----------
+    name : str
+        What is asked, as a noun: "zeros beyond generic ones".
+    measured : ndarray of shape (n_units,)
+    null : ndarray of shape (n_units,)
+        What the same measurement gives where there is nothing to find; nan where it has no such value.
+    strength : ndarray of shape (n_units,)
+        Above 0 where the measurement speaks for the unit, below 0 where against, 1 where it is clear; nan
+        where it was not taken. Within [-3, 3].
+    words : tuple of str
+        For each unit what was found, beside what noise would give, as a clause that a scientist can act on.
+    effort : {"none", "quick", "full"}
+        The least effort at which it is taken. It has the same value at every higher one.
+
+    Examples
+    --------
+    >>> print(link("held-out fit", [0.99], [0.10], [1.2], ["99% of x on rows not used, 10% by chance"]))
+    held-out fit: 99% of x on rows not used, 10% by chance
+    """
+
+    name: str
+    measured: np.ndarray
+    null: np.ndarray
+    strength: np.ndarray
+    words: tuple[str, ...]
+    effort: str = "none"
+
+    @property
+    def checked(self) -> bool:
+        """Whether it was measured."""
+        return not bool(np.isnan(self.strength).all())
+
+    def __str__(self) -> str:
+        return f"{self.name}: {'; '.join(dict.fromkeys(self.words))}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON; what was not measured is None."""
+        numbers = {name: _plain(vars(self)[name]) for name in ("measured", "null", "strength")}
+        return {"name": self.name, "effort": self.effort, **numbers, "words": list(self.words)}
+
+
+def link(
+    name: str,
+    measured: ArrayLike,
+    null: ArrayLike,
+    strength: ArrayLike,
+    words: Iterable[str],
+    *,
+    effort: str = "none",
+) -> Link:
+    """Make a link, with one value for each unit of what is given for all at once."""
+    words = tuple(words)
+    values = [np.broadcast_to(np.asarray(v, dtype=float), (len(words),)) for v in (measured, null, strength)]
+    return Link(name, values[0], values[1], np.clip(values[2], -MOST, MOST), words, effort)
+
+
+def unchecked(name: str, n_units: int, effort: str) -> Link:
+    """Make a link that was not measured, since more effort is needed.
+
+    >>> print(unchecked("agreement of halves", 2, "quick"))
+    agreement of halves: not checked, which takes effort "quick"
+    """
+    nothing = np.full(n_units, np.nan)
+    return Link(
+        name, nothing, nothing, nothing, (f'not checked, which takes effort "{effort}"',) * n_units, effort
+    )
+
+
+def _plain(values: np.ndarray) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]

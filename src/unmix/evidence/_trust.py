@@ -1,0 +1,245 @@
+"""`trust`: one calibrated verdict for each latent."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from unmix._findings import findings_of
+from unmix.training import progress_bar
+
+from ._argument import Units, argument_for, units_of
+from ._calibration import chain_for, threshold
+from ._case import Case
+from ._chain import Chain
+from ._link import EFFORTS, Link
+
+LEAST = 20
+_REFITS = {"none": 0, "quick": 1, "full": 4}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trust:
+    """One verdict for each latent or slot of a fitted model; see `trust`.
+
+    Truthy iff every one is trusted. `str()` is a report.
+
+    Attributes
+    ----------
+    method, kind, theorem, up_to : str
+        The estimator, the kind of argument behind it, by which theorem latents of such data are identified,
+        and what no data can tell.
+    units : tuple of tuple of int
+        What is judged: each latent, or the latents of each slot.
+    probability : ndarray of shape (n_units,)
+        That the unit is right up to the stated indeterminacy.
+    trusted : ndarray of bool, shape (n_units,)
+        Whether the probability passes the threshold.
+    verdicts : tuple of str
+        "yes", "no" or "not checked": what is missing to a yes are checks that need more effort.
+    reasons : tuple of str
+        For each unit its weakest link, in words.
+    evidence : tuple of Link
+        Item by item, each with its null.
+    effort : str
+    threshold : float
+    seconds : float
+    """
+
+    method: str
+    kind: str
+    theorem: str
+    up_to: str
+    units: Units
+    evidence: tuple[Link, ...]
+    chain: Chain
+    effort: str
+    threshold: float
+    seconds: float = 0.0
+
+    @property
+    def strengths(self) -> dict[str, np.ndarray]:
+        """The strength of each link."""
+        return {each.name: each.strength for each in self.evidence}
+
+    @cached_property
+    def probability(self) -> np.ndarray:
+        """The probability that each unit is right; a link that was not checked counts as half."""
+        open_ = [each for each in self.evidence if not each.checked]
+        return self._at_best * 0.5 ** len(open_)
+
+    @cached_property
+    def trusted(self) -> np.ndarray:
+        """Whether the probability passes the threshold."""
+        return self.probability >= self.threshold
+
+    @cached_property
+    def verdicts(self) -> tuple[str, ...]:
+        """Yes, no, or not checked."""
+        hoped = np.where(self._at_best >= self.threshold, "not checked", "no")
+        return tuple(np.where(self.trusted, "yes", hoped).tolist())
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """One sentence for each unit: the verdict, and its weakest link."""
+        return tuple(self._reason(k) for k in range(len(self.units)))
+
+    @cached_property
+    def weakest(self) -> tuple[Link, ...]:
+        """For each unit the link that is least likely to hold; one that was not checked comes first."""
+        held = self.chain.factors(self.strengths)
+        table = np.array([held[each.name] if each.checked else 0 * self._at_best for each in self.evidence])
+        return tuple(self.evidence[k] for k in table.argmin(0))
+
+    @property
+    def headline(self) -> str:
+        """One line for a page or a terminal."""
+        n, yes, open_ = len(self.units), int(self.trusted.sum()), self.verdicts.count("not checked")
+        what = f"{self.noun}{'s' * (n != 1)}"
+        if open_ and not yes:
+            return f"Not checked yet: none of {n} {what} can be ruled in at effort {self.effort!r}"
+        if yes == n:
+            return f"All {n} {what} are trusted" if n > 1 else f"The {what} is trusted"
+        return f"{yes or 'None'} of {n} {what} {'is' if yes == 1 else 'are'} trusted"
+
+    @property
+    def noun(self) -> str:
+        """What a unit is called."""
+        return "slot" if self.kind == "slots" else "latent"
+
+    def __bool__(self) -> bool:
+        return bool(self.trusted.all())
+
+    def __str__(self) -> str:
+        upto = f"Up to {self.up_to}, by {self.theorem}; threshold {self.threshold:.2f}, effort {self.effort}."
+        return "\n".join([f"{self.headline}.", upto, *self.reasons])
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        told = ("method", "kind", "theorem", "up_to", "effort", "threshold", "headline", "seconds")
+        return {name: getattr(self, name) for name in told} | {
+            "units": [list(unit) for unit in self.units],
+            "probability": self.probability.tolist(),
+            "trusted": self.trusted.tolist(),
+            "verdicts": list(self.verdicts),
+            "reasons": list(self.reasons),
+            "evidence": [each.to_dict() for each in self.evidence],
+        }
+
+    @cached_property
+    def _at_best(self) -> np.ndarray:
+        """The probability if all that was not checked were to hold."""
+        return self.chain.probability(self.strengths)
+
+    def _reason(self, k: int) -> str:
+        name = f"slot {k}" if self.kind == "slots" else f"z{k}"
+        verdict, weak = self.verdicts[k], self.weakest[k]
+        return f"{name}: {verdict} ({self.probability[k]:.2f}). Weakest link, {weak.name}: {weak.words[k]}."
+
+
+def trust(
+    model: Any,
+    X: ArrayLike,
+    *,
+    domains: ArrayLike | None = None,
+    effort: str = "quick",
+    random_state: int | None = None,
+    verbose: bool | None = None,
+) -> Trust:
+    """Say for each latent of a fitted model how likely it is right, and what the weakest link is.
+
+    A theorem says what would be identified if its premises were met. Here the premises are measured, each
+    beside what noise would score, and joined to a probability that was calibrated on worlds whose latents are
+    known (`unmix reproduce trust.calibration`). A latent is right if it is, up to the stated indeterminacy,
+    one of the true ones: if its rank correlation with it is above .95.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : array-like of shape (n_samples, n_features)
+        The data that the model was fitted to.
+    domains : array-like of shape (n_samples,), optional
+        The labels that the model was fitted with, for estimators that need them.
+    effort : {"none", "quick", "full"}
+        "none" refits nothing, and says "not checked" or "no" unless that is enough for a "yes"; "quick" takes
+        at most as long as the fit did, "full" at most three times as long.
+    random_state : int, optional
+        For halves of the data and seeds of refits.
+    verbose : bool, optional
+        Whether progress and the time left are shown; by default on a terminal.
+
+    Returns
+    -------
+    Trust
+
+    Examples
+    --------
+    >>> from unmix.data import sparse_mixing
+    >>> from unmix.estimators import Autoencoder
+    >>> data = sparse_mixing(300, n_latents=3, random_state=0)
+    >>> found = trust(Autoencoder(3, max_iter=2, random_state=0).fit(data.x), data.x, effort="none")
+    >>> found.headline
+    'None of 3 latents are trusted'
+    """
+    argument, began = argument_for(model), time.perf_counter()
+    x, labels = checked(model, X, domains)
+    case = Case(model, x, domains=labels, effort=_effort(effort), random_state=random_state)
+    with _shown(verbose, case, _REFITS[effort]):
+        evidence = tuple(argument.links(case))
+    return Trust(
+        findings_of(model).method,
+        argument.kind,
+        argument.theorem,
+        argument.up_to,
+        units_of(model, case.codes.shape[1]),
+        evidence,
+        chain_for(argument.kind, effort),
+        effort,
+        threshold(),
+        time.perf_counter() - began,
+    )
+
+
+def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Check the data before anything is done with them."""
+    check_is_fitted(model)
+    x = np.asarray(X)
+    if x.ndim != 2 or x.dtype.kind not in "fiu":
+        raise ValueError(
+            f"`X` must be a numeric table (n_samples, n_features), got shape {x.shape}. Flatten it."
+        )
+    if len(x) < LEAST:
+        raise ValueError(f"`X` must have at least {LEAST} rows to be halved, got {len(x)}. Collect more.")
+    labels = None if domains is None else np.asarray(domains)
+    if labels is None and getattr(model, "needs_domains", False):
+        name = type(model).__name__
+        raise ValueError(f"`domains` must be the labels that {name} was fitted with, got None. Pass them.")
+    if labels is not None and labels.shape != (len(x),):
+        raise ValueError(
+            f"`domains` must have shape ({len(x)},), got {labels.shape}. Give one label per row."
+        )
+    return x.astype(np.float64, copy=False), labels
+
+
+def _effort(effort: str) -> str:
+    if effort not in EFFORTS:
+        raise ValueError(f"`effort` must be one of {EFFORTS}, got {effort!r}. Choose one of these.")
+    return effort
+
+
+@contextmanager
+def _shown(verbose: bool | None, case: Case, expected: int) -> Iterator[None]:
+    """Show which refit is being made, how many there are, and the time left."""
+    with progress_bar(verbose, expected, "trust") as show:
+        done = iter(range(1, 10**6))
+        case.tell = lambda words: show(min(next(done) - 1, expected), words)
+        yield
+        show(expected, "")
