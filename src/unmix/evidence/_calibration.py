@@ -24,4 +24,4 @@ def chain_for(kind: str, effort: str) -> Chain:
     found = stored()["chains"].get(kind, {}).get(effort)
     if found is None:
         return Chain()
-    return Chain({name: (pair[0], pair[1]) for name, pair in found["links"].items()}, found["rest"])
+    return Chain(found["slopes"], found["offsets"], found["rest"])

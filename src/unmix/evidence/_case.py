@@ -92,13 +92,13 @@ class Case:
         """Fit a fresh copy of the model to some rows, of other data if they are given, from another seed."""
         self.tell(f"fitting again {words}")
         values = (self.x if x is None else x)[rows]
-        return fit_anew(self.model, values, self._labels(rows), self._seed(words), **settings)
+        return fit_anew(self.model, values, self._labels(rows), self.seed(words), **settings)
 
     def _labels(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.domains is None else np.asarray(self.domains)[rows]
 
-    def _seed(self, words: str) -> int:
-        """A seed for each purpose that is not that of the model."""
+    def seed(self, words: str) -> int:
+        """Return a seed for each purpose."""
         return int(self.rng(sum(words.encode())).integers(1, _LARGEST_SEED))
 
 
@@ -116,12 +116,12 @@ def fit_anew(
 def first_of_each(x: np.ndarray) -> np.ndarray:
     """Return the rows that repeat no earlier one; all of them where values are not continuous.
 
-    >>> first_of_each(np.array([[0.1], [0.7], [0.1]])).tolist()
-    [0, 1]
-    >>> first_of_each(np.array([[1.0], [0.0], [1.0], [1.0], [0.0]])).tolist()
-    [0, 1, 2, 3, 4]
+    >>> first_of_each(np.array([[0.1], [0.7], [0.1], [0.4], [0.2], [0.9]])).tolist()
+    [0, 1, 3, 4, 5]
+    >>> first_of_each(np.array([[1.0], [0.0], [1.0], [1.0], [0.0], [0.0]])).tolist()
+    [0, 1, 2, 3, 4, 5]
     """
     first = np.sort(np.unique(x, axis=0, return_index=True)[1])
     distinct = max(len(np.unique(column)) for column in x[first].T)
-    copies = len(first) < len(x) and distinct > 0.5 * len(first) and len(first) > 2 * 1
+    copies = len(first) < len(x) and distinct > max(4, 0.5 * len(first))
     return first if copies else np.arange(len(x))

@@ -45,30 +45,59 @@ def explained(model: Any, x: np.ndarray) -> float:
 
 
 def agreement(case: Case) -> Link:
-    """Compare each latent with that of a refit to one half of the rows from another seed, on the other half."""
+    """Compare each latent with that of a refit to half of the rows from another seed, on the other half."""
     name = "comes back from one half"
-    n = case.codes.shape[1]
     if not case.allows("quick"):
-        return unchecked(name, n, "quick")
-    rows = case.halves[1]
-    found = best_match(case.codes[rows], case.first.transform(case.x[rows]))
+        return unchecked(name, case.codes.shape[1], "quick")
+    return _compared(name, case, case.first, case.halves[1], "a refit to half of the rows", "quick")
+
+
+def second_agreement(case: Case) -> Link:
+    """Compare each latent with that of a refit to the other half of the rows."""
+    name = "comes back from the other half"
+    if not case.allows("full"):
+        return unchecked(name, case.codes.shape[1], "full")
+    return _compared(name, case, case.second, case.halves[0], "a refit to the other half", "full")
+
+
+def survival(case: Case) -> Link:
+    """Look for each latent in a refit with one latent more."""
+    name, n = "survives one latent more", case.codes.shape[1]
+    if not case.allows("full"):
+        return unchecked(name, n, "full")
+    if not can_have(case, n + 1):
+        words = ["x has no direction left for one latent more"] * n
+        return link(name, np.nan, np.nan, 0.0, words, effort="full")
+    return _compared(name, case, case.more, case.halves[1], "a refit with one latent more", "full")
+
+
+def can_have(case: Case, n_components: int) -> bool:
+    """Return whether the first half of the data has the rank for so many latents."""
+    return bool(rank_of(case.x[case.halves[0]]) >= n_components)
+
+
+def rank_of(x: np.ndarray) -> int:
+    """Return the number of directions in which standardised columns vary."""
+    scaled = (x - x.mean(0)) / np.where(x.std(0) > 0, x.std(0), 1)
+    return int(np.linalg.matrix_rank(scaled.T @ scaled / len(x), tol=1e-9, hermitian=True))
+
+
+def _compared(name: str, case: Case, other: Any, rows: np.ndarray, who: str, effort: str) -> Link:
+    found = best_match(case.codes[rows], other.transform(case.x[rows]))
     null = chance_match(case.codes[rows], case.rng(2))
-    return link(name, found, null, match_strength(found), _returns(found, null), effort="quick")
-
-
-def _returns(found: np.ndarray, null: np.ndarray) -> list[str]:
-    told = "a refit to half of the rows has it with correlation {:.2f}; a random rotation of it would have {:.2f}"
-    return [told.format(here, chance) for here, chance in zip(found, null, strict=True)]
+    told = "{} has it with correlation {:.3f}; a random rotation of it would have {:.2f}"
+    words = [told.format(who, here, chance) for here, chance in zip(found, null, strict=True)]
+    return link(name, found, null, match_strength(found), words, effort=effort)
 
 
 def match_strength(correlation: np.ndarray) -> np.ndarray:
-    """Return 0 at a correlation of .95, 1 from .995 on, and -1 at .5 and below."""
-    away = np.maximum(1 - np.abs(correlation), 1e-12)
-    return np.clip(np.log10((1 - SAME) / away), -1, 1)
+    """Return 0 at a correlation of .95, 1 at .995, and -1 at .5."""
+    away = np.maximum(1 - np.abs(correlation), 1e-3)
+    return np.log10((1 - SAME) / away)
 
 
 def best_match(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return for each latent the size of its rank correlation with the latent of another code matched to it."""
+    """Return for each latent its rank correlation, as a size, with the latent of another code matched to it."""
     table = np.abs(correlations(codes, others))
     rows, columns = linear_sum_assignment(-table)
     found = table.max(1) * (len(others.T) < len(codes.T))  # what is left unmatched may share a partner

@@ -29,6 +29,8 @@ class Link:
         For each unit what was found, beside what noise would give, as a clause that a scientist can act on.
     effort : {"none", "quick", "full"}
         The least effort at which it is taken. It has the same value at every higher one.
+    part : str
+        Of the chain. Links of one part are evidence for the same thing, and add up; by default each is its own.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class Link:
     strength: np.ndarray
     words: tuple[str, ...]
     effort: str = "none"
+    part: str = ""
 
     @property
     def checked(self) -> bool:
@@ -54,7 +57,13 @@ class Link:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; what was not measured is None."""
         numbers = {name: _plain(vars(self)[name]) for name in ("measured", "null", "strength")}
-        return {"name": self.name, "effort": self.effort, **numbers, "words": list(self.words)}
+        return {
+            "name": self.name,
+            "part": self.part,
+            "effort": self.effort,
+            **numbers,
+            "words": list(self.words),
+        }
 
 
 def link(
@@ -65,14 +74,15 @@ def link(
     words: Iterable[str],
     *,
     effort: str = "none",
+    part: str = "",
 ) -> Link:
     """Make a link, with one value for each unit of what is given for all at once."""
     words = tuple(words)
     values = [np.broadcast_to(np.asarray(v, dtype=float), (len(words),)) for v in (measured, null, strength)]
-    return Link(name, values[0], values[1], np.clip(values[2], -MOST, MOST), words, effort)
+    return Link(name, values[0], values[1], np.clip(values[2], -MOST, MOST), words, effort, part or name)
 
 
-def unchecked(name: str, n_units: int, effort: str) -> Link:
+def unchecked(name: str, n_units: int, effort: str, *, part: str = "") -> Link:
     """Make a link that was not measured, since more effort is needed.
 
     >>> print(unchecked("agreement of halves", 2, "quick"))

@@ -1,13 +1,101 @@
-"""To be written."""
+"""Sparse mixing: zeros beyond generic ones, latents that turn out independent, and refits that find them again.
+
+Two pieces of evidence speak for the coordinates themselves, and add up. Zeros: how many there are beyond those
+that any data show, and beyond those of the sparsest other direction. And independence, which the search for
+sparse coordinates does not look for: a basis that is merely sparse leaves codes dependent. Everything else
+only rules out.
+"""
 
 from collections.abc import Iterator
+from functools import partial
 
-from ._case import Case
-from ._common import agreement, held_out_fit
-from ._link import Link
+import numpy as np
+from scipy.stats import norm, rankdata
+
+from unmix.estimators import Autoencoder
+from unmix.theory import generic_sparsity
+
+from ._case import Case, fit_anew
+from ._common import agreement, explained, held_out_fit, rank_of, second_agreement, survival
+from ._link import Link, link, unchecked
+
+COORDINATES = "the coordinates"
+_DEPENDENT = 0.12  # correlation, of codes or of their squares, at which they are half in doubt
+_POINTS = 60  # Jacobians
+_DROP = 0.25  # a latent more that leaves less than this share of what was left was missing
 
 
 def links(case: Case) -> Iterator[Link]:
-    """What must hold."""
+    """Measure what must hold for sparsity to have found the latents."""
+    yield from sparsity(case)
+    yield independence(case)
     yield held_out_fit(case)
+    yield number_of_latents(case)
     yield agreement(case)
+    yield second_agreement(case)
+    yield survival(case)
+
+
+def sparsity(case: Case) -> Iterator[Link]:
+    """Count zeros beyond the free ones, and beyond those of other directions."""
+    points = case.x[:: max(1, len(case.x) // _POINTS)][:_POINTS]
+    jacobians = case.model.jacobian(points) / case.x.std(0)[:, None]
+    found = generic_sparsity(jacobians, latent_scale=case.codes.std(0))
+    beyond = [f"{value:.1f} zeros protect it beyond those that any data show" for value in found.excess]
+    first = [f"its coordinates have {value:.1f} zeros more than the sparsest others" for value in found.lead]
+    yield link("zeros beyond generic ones", found.excess, 0.0, found.excess, beyond, part=COORDINATES)
+    yield link("no other coordinates as sparse", found.lead, 0.0, found.lead, first, part=COORDINATES)
+
+
+def independence(case: Case) -> Link:
+    """Measure the largest correlation of each latent with another, or of their squares, as normal scores."""
+    found = dependence(case.codes)
+    rng = case.rng(3)
+    null = np.mean([dependence(_rotated(case.codes, rng)) for _ in range(10)], axis=0)
+    words = [
+        f"its largest correlation with another latent, or of their squares, is {here:.2f}; random coordinates "
+        f"have {there:.2f}"
+        for here, there in zip(found, null, strict=True)
+    ]
+    strength = 2 * np.log10(_DEPENDENT / np.maximum(found, 1e-3))
+    return link("independence", found, null, strength, words, part=COORDINATES)
+
+
+def dependence(codes: np.ndarray) -> np.ndarray:
+    """Return for each latent the largest size of a correlation with another, or of one between their squares.
+
+    Codes become normal scores first, so that a function of each changes nothing.
+    """
+    scores = norm.ppf((rankdata(codes, axis=0) - 0.5) / len(codes))
+    tables = [np.abs(np.corrcoef(power.T)) for power in (scores, np.square(scores))]
+    largest = np.nan_to_num(np.maximum(*tables))
+    np.fill_diagonal(largest, 0.0)
+    return largest.max(1)
+
+
+def _rotated(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    n = codes.shape[1]
+    return ((codes - codes.mean(0)) / codes.std(0)) @ rng.normal(size=(n, n))
+
+
+def number_of_latents(case: Case) -> Link:
+    """Compare what plain autoencoders with one latent fewer, as many and one more leave of rows not used."""
+    name, n = "number of latents", case.codes.shape[1]
+    if not case.allows("quick"):
+        return unchecked(name, n, "quick")
+    left = partial(_left, case)
+    own, more = left(n), left(n + 1)
+    ratio = more / max(own, 1e-12)
+    words = f"one latent more leaves {more:.2%} of x on rows not used instead of {own:.2%}, one fewer {left(n - 1):.2%}"
+    strength = 2 * np.log10(ratio / _DROP)
+    return link(name, ratio, 1.0, min(strength, 1.0), [words] * n, effort="quick")
+
+
+def _left(case: Case, n_components: int) -> float:
+    """Return what a plain autoencoder leaves; as much as one fewer where there can't be more."""
+    rows, held = case.halves
+    size = int(np.clip(n_components, 1, rank_of(case.x[rows])))
+    case.tell(f"fitting an autoencoder with {size} latents")
+    settings = {name: getattr(case.model, name) for name in ("max_iter", "batch_size", "lr", "device")}
+    plain = fit_anew(Autoencoder(size, **settings), case.x[rows], None, case.seed("autoencoder"))
+    return 1 - explained(plain, case.x[held])

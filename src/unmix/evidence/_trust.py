@@ -1,7 +1,7 @@
 """`trust`: one calibrated verdict for each latent."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -63,16 +63,15 @@ class Trust:
     threshold: float
     seconds: float = 0.0
 
-    @property
-    def strengths(self) -> dict[str, np.ndarray]:
-        """The strength of each link."""
-        return {each.name: each.strength for each in self.evidence}
+    @cached_property
+    def parts(self) -> dict[str, dict[str, np.ndarray]]:
+        """The strength of each link of each part of the chain."""
+        return parts_of(self.evidence)
 
     @cached_property
     def probability(self) -> np.ndarray:
-        """The probability that each unit is right; a link that was not checked counts as half."""
-        open_ = [each for each in self.evidence if not each.checked]
-        return self._at_best * 0.5 ** len(open_)
+        """The probability that each unit is right, given what was measured at this effort."""
+        return self.chain.probability(self.parts)
 
     @cached_property
     def trusted(self) -> np.ndarray:
@@ -81,8 +80,10 @@ class Trust:
 
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
-        """Yes, no, or not checked."""
-        hoped = np.where(self._at_best >= self.threshold, "not checked", "no")
+        """Yes; not checked, where nothing that was measured speaks against a unit and more could be; or no."""
+        open_ = any(not each.checked for each in self.evidence)
+        against = np.min(list(self._factors.values()), axis=0) < 0.5
+        hoped = np.where(~against & open_, "not checked", "no")
         return tuple(np.where(self.trusted, "yes", hoped).tolist())
 
     @cached_property
@@ -92,10 +93,22 @@ class Trust:
 
     @cached_property
     def weakest(self) -> tuple[Link, ...]:
-        """For each unit the link that is least likely to hold; one that was not checked comes first."""
-        held = self.chain.factors(self.strengths)
-        table = np.array([held[each.name] if each.checked else 0 * self._at_best for each in self.evidence])
-        return tuple(self.evidence[k] for k in table.argmin(0))
+        """For each unit the least link of the part that is least likely to hold; the first one not checked."""
+        open_ = next((each for each in self.evidence if not each.checked), None)
+        parts, table = list(self._factors), np.array(list(self._factors.values()))
+        least = [self._least(parts[part], unit) for unit, part in enumerate(table.argmin(0))]
+        missing = [verdict == "not checked" and open_ is not None for verdict in self.verdicts]
+        return tuple(open_ if m else found for m, found in zip(missing, least, strict=True))  # type: ignore[misc]
+
+    @cached_property
+    def _factors(self) -> dict[str, np.ndarray]:
+        """The chance that each part holds, where something of it was measured."""
+        checked = {each.part for each in self.evidence if each.checked}
+        return {part: held for part, held in self.chain.factors(self.parts).items() if part in checked}
+
+    def _least(self, part: str, unit: int) -> Link:
+        links = [each for each in self.evidence if each.part == part]
+        return min(links, key=lambda each: np.nan_to_num(each.strength[unit], nan=-np.inf))
 
     @property
     def headline(self) -> str:
@@ -103,7 +116,7 @@ class Trust:
         n, yes, open_ = len(self.units), int(self.trusted.sum()), self.verdicts.count("not checked")
         what = f"{self.noun}{'s' * (n != 1)}"
         if open_ and not yes:
-            return f"Not checked yet: none of {n} {what} can be ruled in at effort {self.effort!r}"
+            return f"Not checked yet: {open_} of {n} {what} may be right, and none is trusted so far"
         if yes == n:
             return f"All {n} {what} are trusted" if n > 1 else f"The {what} is trusted"
         return f"{yes or 'None'} of {n} {what} {'is' if yes == 1 else 'are'} trusted"
@@ -133,11 +146,6 @@ class Trust:
             "reasons": list(self.reasons),
             "evidence": [each.to_dict() for each in self.evidence],
         }
-
-    @cached_property
-    def _at_best(self) -> np.ndarray:
-        """The probability if all that was not checked were to hold."""
-        return self.chain.probability(self.strengths)
 
     def _reason(self, k: int) -> str:
         name = f"slot {k}" if self.kind == "slots" else f"z{k}"
@@ -206,6 +214,14 @@ def trust(
         threshold(),
         time.perf_counter() - began,
     )
+
+
+def parts_of(evidence: Iterable[Link]) -> dict[str, dict[str, np.ndarray]]:
+    """Group the strengths of links by the part of the chain that they belong to."""
+    parts: dict[str, dict[str, np.ndarray]] = {}
+    for each in evidence:
+        parts.setdefault(each.part, {})[each.name] = each.strength
+    return parts
 
 
 def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | None]:

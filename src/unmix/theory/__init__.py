@@ -56,7 +56,9 @@ from .near import (
 from .sparsity import (
     Between,
     Counterexample,
+    GenericSparsity,
     Nonlinearity,
+    Plan,
     Region,
     Stability,
     StructureCertificate,
@@ -64,11 +66,14 @@ from .sparsity import (
     between,
     certify,
     counterexample,
+    generic_sparsity,
     identify,
     nonlinearity,
     refitted_structures,
+    resolution,
     stability,
     triangular_alternative,
+    variables_needed,
 )
 
 __all__ = [
@@ -89,6 +94,11 @@ __all__ = [
     "TriangularAlternative",
     "counterexample",
     "Counterexample",
+    "generic_sparsity",
+    "GenericSparsity",
+    "variables_needed",
+    "resolution",
+    "Plan",
     "stability",
     "Stability",
     "resampled_structures",

@@ -3,6 +3,7 @@
 from ._between import Between, between
 from ._certify import StructureCertificate, certify, check_children
 from ._counterexample import Counterexample, counterexample
+from ._generic import GenericSparsity, Plan, generic_sparsity, resolution, variables_needed
 from ._identify import Region, identify
 from ._nonlinearity import Nonlinearity, nonlinearity
 from ._refits import refitted_structures
