@@ -1,0 +1,95 @@
+"""Sets of latents of a connected structure, each replaced by a triangular model while the rest stay.
+
+Let the latents outside of a set S stay as they are. Given these, x is a mixing of z_S alone, with the columns
+of S: any triangular model of it fits, and the columns of the other latents need not change. So S costs what
+`search` counts for its columns. A set that falls into parts without a common observed variable is replaced
+part by part. Two sets that share one may be replaced by a model each, too; but then one of them alone is as
+sparse as the truth if both together are, and it has been counted.
+"""
+
+from functools import cache
+from math import comb, inf
+
+import numpy as np
+
+from ._counts import Count, joined
+from ._orderings import search
+
+BUDGET = 150_000  # sets of observed variables to go through, within a second: all for 12 x 6
+
+
+def replacements(support: np.ndarray) -> tuple[Count, bool]:
+    """Count over all sets of latents, and say whether there was time for all.
+
+    Parameters
+    ----------
+    support : ndarray of bool, shape (x, z)
+        Of a connected and injective structure.
+
+    Returns
+    -------
+    count : Count
+    exact : bool
+        If False, the count is over all latents together and over some smaller sets.
+
+    Examples
+    --------
+    >>> nested = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1], [0, 0, 1], [0, 0, 1]], dtype=bool)
+    >>> count, exact = replacements(nested)
+    >>> count.other, count.latents, exact
+    (1, (0, 1), True)
+    """
+    connected = _connected(support)
+    counts, work, fewest = {}, 0, inf
+    for latents in (connected[-1], *connected[:-1]):
+        work += _work(support, latents)
+        if counts and work > BUDGET:
+            break
+        counts[latents] = _replaced(support, latents, max(0, fewest))
+        fewest = min(fewest, counts[latents].other)
+    best = min(counts.values(), key=lambda count: (count.other, len(count.latents)))
+    sparser = {latents: count for latents, count in counts.items() if count.least < 0}
+    return _apart(support, sparser) if sparser else best, len(counts) == len(connected)
+
+
+def _replaced(support: np.ndarray, latents: tuple[int, ...], most: float) -> Count:
+    rows = np.flatnonzero(support[:, latents].any(1))
+    return search(support[np.ix_(rows, latents)], most).named(rows, latents)
+
+
+def _work(support: np.ndarray, latents: tuple[int, ...]) -> int:
+    """Count the sets of observed variables, at most as many as latents, that `search` goes through."""
+    rows = int(support[:, latents].any(1).sum())
+    return sum(comb(rows, size) for size in range(len(latents) + 1))
+
+
+def _connected(support: np.ndarray) -> list[tuple[int, ...]]:
+    """List the sets of two latents or more that are connected by common children, the small ones first."""
+    near = [_near(support, (j,)) for j in range(support.shape[1])]
+    levels = [{(j,) for j in range(len(near))}]
+    while len(levels) < len(near):
+        grown = (
+            {*latents, k} for latents in levels[-1] for j in latents for k in near[j] if k not in latents
+        )
+        levels.append({tuple(sorted(latents)) for latents in grown})
+    return [latents for level in levels[1:] for latents in sorted(level)] or [(0,)]
+
+
+def _apart(support: np.ndarray, sparser: dict[tuple[int, ...], Count]) -> Count:
+    """Choose the best sets to replace, of those that make the model sparser, no two with a common child."""
+    touched = {latents: set(_near(support, latents)) for latents in sparser}
+
+    @cache
+    def best(free: frozenset[int]) -> Count:
+        first = min(free, default=None)
+        chosen = [latents for latents in sparser if latents[0] == first and free.issuperset(latents)]
+        replaced = [joined([sparser[latents], best(free - touched[latents])]) for latents in chosen]
+        stays = [Count(0, inf) if first is None else best(free - {first})]
+        return min(stays + replaced, key=lambda count: count.least)
+
+    return best(frozenset(range(support.shape[1])))
+
+
+def _near(support: np.ndarray, latents: tuple[int, ...]) -> list[int]:
+    """List the latents that share a child with one of these, which are among them."""
+    return np.flatnonzero(support[support[:, latents].any(1)].any(0)).tolist()

@@ -1,0 +1,99 @@
+"""Counts of other models for a whole structure, from those of its connected parts."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from unmix.structure import Structure, triangular_edges
+
+from ._counts import Count, joined
+from ._directions import directions
+from ._replacements import replacements
+
+LARGEST = 12  # observed variables of a connected part whose sets are searched
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of triangular models with independent latents, of models with any latents, and whether both are exact."""
+
+    triangular: Count
+    directions: Count
+    exact: bool
+
+
+def count_models(structure: Structure) -> Counts | None:
+    """Count part by part: data of different parts are independent; None if some part is not injective."""
+    parts = []
+    for rows, columns in _components(structure):
+        part = Structure(structure.support[np.ix_(rows, columns)])
+        if not part.is_injective():
+            return None
+        found = _searched(part) if len(rows) <= LARGEST else _bounded(part)
+        parts.append(Counts(found.triangular.named(rows, columns), found.directions, found.exact))
+    return _joined(parts)
+
+
+def count_grouped(structure: Structure, groups: Sequence[Sequence[int]]) -> Counts | None:
+    """Take the groups of a part in order of size: those seen so far bring in at most as many latents as numbers.
+
+    Edges lie between latents and groups.
+    """
+    if not structure.is_injective():
+        return None
+    sizes, grouped = np.array([len(group) for group in groups]), structure.group(groups)
+    parts = []
+    for rows, columns in _components(grouped):
+        edges = int(np.minimum(np.sort(sizes[rows]).cumsum(), len(columns)).sum())
+        count = _at_most(edges - int(grouped.support[np.ix_(rows, columns)].sum()))
+        parts.append(Counts(count, count, False))
+    return _joined(parts)
+
+
+def _joined(parts: Iterable[Counts]) -> Counts:
+    parts = list(parts)
+    triangular, any_latents = (
+        joined(getattr(part, name) for part in parts) for name in ("triangular", "directions")
+    )
+    return Counts(triangular, any_latents, all(part.exact for part in parts))
+
+
+def _searched(part: Structure) -> Counts:
+    triangular, exact = replacements(part.support)
+    return Counts(triangular, directions(part.support), exact)
+
+
+def _bounded(part: Structure) -> Counts:
+    """Bound a large part by the full triangle, or by two latents where replacing these is as sparse.
+
+    Replace z_i and z_j, which share a child, by a triangular model that begins with this child: it has an edge
+    from each new latent to each child of either, but one. Or add a multiple of z_j to z_i such that x_k, a
+    child of both, loses z_j: all other children of z_i become children of z_j.
+    """
+    x, n = part.shape
+    own = np.diag(part.shared_children)[:, None] - part.shared_children  # (i, j): children of z_i, not of z_j
+    apart = (part.shared_children == 0) | np.eye(n, dtype=bool)
+    both, one = (int(np.where(apart, x * n, more).min()) - 1 for more in (own + own.T, own))
+    triangle, copies = triangular_edges(x, n) - part.n_edges, n + (x - n) * n - part.n_edges
+    return Counts(
+        _at_most(min(triangle, both) if both <= 0 else triangle),
+        _at_most(min(copies, one) if one <= 0 else copies),
+        exact=False,
+    )
+
+
+def _at_most(beyond: int) -> Count:
+    return Count(min(0, beyond), beyond)
+
+
+def _components(structure: Structure) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Split a structure into connected parts (rows, columns) that have a latent."""
+    x, n = structure.shape
+    rows, columns = np.nonzero(structure.support)
+    graph = csr_array((np.ones(len(rows)), (rows, x + columns)), shape=(x + n, x + n))
+    count, label = connected_components(graph, directed=False)
+    parts = [(np.flatnonzero(label[:x] == k), np.flatnonzero(label[x:] == k)) for k in range(count)]
+    return [(rows, columns) for rows, columns in parts if len(columns)]
