@@ -54,7 +54,7 @@ def replacements(support: np.ndarray) -> tuple[Count, bool]:
 
 def _replaced(support: np.ndarray, latents: tuple[int, ...], most: float) -> Count:
     rows = np.flatnonzero(support[:, latents].any(1))
-    return search(support[np.ix_(rows, latents)], most).named(rows, latents)
+    return search(support[rows][:, latents], most).named(rows, latents)
 
 
 def _work(support: np.ndarray, latents: tuple[int, ...]) -> int:
@@ -66,7 +66,7 @@ def _work(support: np.ndarray, latents: tuple[int, ...]) -> int:
 def _connected(support: np.ndarray) -> list[tuple[int, ...]]:
     """List the sets of two latents or more that are connected by common children, the small ones first."""
     near = [_near(support, (j,)) for j in range(support.shape[1])]
-    levels = [{(j,) for j in range(len(near))}]
+    levels: list[set[tuple[int, ...]]] = [{(j,) for j in range(len(near))}]
     while len(levels) < len(near):
         grown = (
             {*latents, k} for latents in levels[-1] for j in latents for k in near[j] if k not in latents

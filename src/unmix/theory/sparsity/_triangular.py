@@ -16,9 +16,7 @@ from ._whole import LARGEST, count_grouped, count_models
 FAITHFUL = (
     "faithfulness: models of another kind that fit as sparsely are excluded by Assumption 1, second half"
 )
-GENERIC = (
-    "generic mixing: at some z no minor of the Jacobian vanishes that its structure does not make vanish"
-)
+GENERIC = "generic mixing: nothing cancels that the structure does not make cancel"
 
 
 @dataclass(frozen=True)
@@ -32,15 +30,17 @@ class TriangularAlternative:
     structure : Structure
     independent_latents : bool
     edges : int or None
-        Edges of the sparsest model of independent latents, some or all of them those of a triangular model and
-        the others as they are, that has fewer edges than the structure or mixes latents which it separates;
-        None where there is none, or it can't be counted.
+        Edges of the sparsest model of independent latents, some or all of them those of a triangular model
+        and the others as they are, that has fewer edges than the structure or mixes latents which it
+        separates; None where there is none, or it can't be counted.
     copy_edges : int or None
         The same for models whose latents are observed variables or any other directions in place of some or
         all latents; these are dependent, so that such a model counts only where latents may be.
     exact : bool
-        Whether both are minima over all sets of latents and all orderings. Otherwise they are bounds from
-        above.
+        Whether both are minima, `edges` over all sets of latents and all orderings. Otherwise they are bounds
+        from above.
+    complete : bool
+        Whether all linear models were compared for `copy_edges`: if none of these is as sparse, nothing is.
     order : tuple of int
         Observed variables in an order whose triangular model has `edges`; empty where only a bound is known.
     replaced : tuple of int
@@ -52,6 +52,7 @@ class TriangularAlternative:
     edges: int | None
     copy_edges: int | None
     exact: bool
+    complete: bool = False
     order: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
 
@@ -66,7 +67,12 @@ class TriangularAlternative:
         """Whether such a model has at most as many edges as the structure; None where that is not known."""
         if self.fewest is not None and self.fewest <= self.structure.n_edges:
             return True
-        return False if self.exact else None
+        return False if self.exact or self._matchless else None
+
+    @property
+    def _matchless(self) -> bool:
+        """Whether no model of whatever kind is as sparse."""
+        return self.complete and (self.copy_edges is None or self.copy_edges > self.structure.n_edges)
 
     def __bool__(self) -> bool:
         return self.as_sparse is False
@@ -89,9 +95,8 @@ class TriangularAlternative:
 
     @property
     def _assumes(self) -> tuple[str, ...]:
-        """Faithfulness excludes what was counted and is as sparse, and what could not be counted."""
-        uncounted = self.independent_latents or not self
-        return (GENERIC, FAITHFUL) if uncounted else (GENERIC,)
+        """Faithfulness excludes what was counted and is as sparse, and what can't be counted."""
+        return (GENERIC,) if self._matchless else (GENERIC, FAITHFUL)
 
     @property
     def identifies(self) -> str:
@@ -117,7 +122,16 @@ class TriangularAlternative:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        counted = ("independent_latents", "edges", "copy_edges", "exact", "as_sparse", "order", "replaced")
+        counted = (
+            "independent_latents",
+            "edges",
+            "copy_edges",
+            "exact",
+            "complete",
+            "as_sparse",
+            "order",
+            "replaced",
+        )
         return {"n_edges": self.structure.n_edges} | attributes(self, *counted, *ANSWER)
 
 
@@ -131,27 +145,28 @@ def triangular_alternative(
 
     Any density of n numbers is that of a triangular map of n independent normals, in every order of the
     numbers (Knothe, Rosenblatt). This holds of x, and of x given some of the latents: so for every set S of
-    latents there are models in which the latents outside of S stay, with their columns, and a triangular model
-    of what S adds takes the place of S. Where latents may be dependent, observed variables may serve as latents
-    themselves, or any other directions in place of one latent, of some or of all. If such a model has at most
-    as many edges as the truth, a sparse fit may be that model instead, and what is concluded from sparsity
-    rests on the faithfulness assumption that excludes it. Models that recover the truth, or mix along its
-    structure no more than the theorems leave open, do no harm and are not counted.
+    latents there are models in which the latents outside of S stay, with their columns, and a triangular
+    model takes the place of S. Where latents may be dependent, observed variables may serve as latents
+    themselves, or any other directions, in place of one latent, some or all. If such a model has at most as
+    many edges as the truth, a sparse fit may be that model instead, and what is concluded from sparsity rests
+    on the faithfulness assumption that excludes it. Models that recover the truth, or mix along its structure
+    no more than the theorems leave open, do no harm and are not counted.
 
-    What is counted exactly, if every connected part has at most 12 observed variables, and not too many sets
-    of connected latents (all up to 12 x 6):
+    What is counted exactly, if each connected part has at most 12 observed variables and not too many
+    connected sets of latents (never too many for 12 x 6):
 
-    - with independent latents, every S and every order of observed variables, for linear mixing of Gaussian
-      latents with generic weights. An edge is missing in a triangular model only where observed variables are
-      independent given others, and generic mixing has only the independences that its structure implies.
+    - with independent latents, every set S in every order of observed variables, for linear mixing of
+      Gaussian latents with generic weights: an edge is missing where observed variables are independent given
+      others, and generic mixing has only those independences that its structure implies;
     - with dependent latents, every linear model, for linear mixing with generic weights.
 
-    For nonlinear mixing both are bounds from below, if the Jacobian is generic at some point: there a second
-    model of any kind is a linear one. So where latents may be dependent and the structure is sparser, nothing
-    else is as sparse. With independent latents, rotations that are not triangular for any S, and nonlinear
-    maps other than these, are not counted: that none of them is as sparse stays an assumption. For larger
-    parts the count is a bound from above: n (n + 1) / 2 + (x - n) n, or two latents replaced where that is as
-    sparse as the structure.
+    For nonlinear mixing both are bounds from below. The first since it has no more independences; the second
+    since a model of any kind looks like a linear one at a point where the Jacobian is generic. So a structure
+    that is sparser than all linear models is sparser than all there are, with independent latents or not.
+    Where it is sparser only than triangular models, and latents are independent, there may be rotations that
+    are triangular for no set S, and nonlinear maps of other kinds: that none of these is as sparse stays an
+    assumption. For larger parts the count is a bound from above: n (n + 1) / 2 + (x - n) n, or two latents
+    replaced where that is as sparse as the structure.
 
     Parameters
     ----------
@@ -196,6 +211,7 @@ def triangular_alternative(
         edges=_edges(counted, counts.triangular),
         copy_edges=_edges(counted, counts.directions),
         exact=counts.exact,
+        complete=counts.complete,
         order=counts.triangular.order,
         replaced=tuple(sorted(counts.triangular.latents)),
     )

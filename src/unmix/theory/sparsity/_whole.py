@@ -1,7 +1,8 @@
 """Counts of other models for a whole structure, from those of its connected parts."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -18,11 +19,12 @@ LARGEST = 12  # observed variables of a connected part whose sets are searched
 
 @dataclass(frozen=True)
 class Counts:
-    """Of triangular models with independent latents, of models with any latents, and whether both are exact."""
+    """Of triangular models with independent latents, and of any models."""
 
     triangular: Count
     directions: Count
-    exact: bool
+    exact: bool = False  # both
+    complete: bool = False  # the latter
 
 
 def count_models(structure: Structure) -> Counts | None:
@@ -33,14 +35,14 @@ def count_models(structure: Structure) -> Counts | None:
         if not part.is_injective():
             return None
         found = _searched(part) if len(rows) <= LARGEST else _bounded(part)
-        parts.append(Counts(found.triangular.named(rows, columns), found.directions, found.exact))
+        parts.append(replace(found, triangular=found.triangular.named(rows, columns)))
     return _joined(parts)
 
 
-def count_grouped(structure: Structure, groups: Sequence[Sequence[int]]) -> Counts | None:
-    """Take the groups of a part in order of size: those seen so far bring in at most as many latents as numbers.
+def count_grouped(structure: Structure, groups: list[Any]) -> Counts | None:
+    """Count edges between latents and groups, taking the groups of a part in order of size.
 
-    Edges lie between latents and groups.
+    Those seen so far bring in at most as many latents as numbers.
     """
     if not structure.is_injective():
         return None
@@ -49,7 +51,7 @@ def count_grouped(structure: Structure, groups: Sequence[Sequence[int]]) -> Coun
     for rows, columns in _components(grouped):
         edges = int(np.minimum(np.sort(sizes[rows]).cumsum(), len(columns)).sum())
         count = _at_most(edges - int(grouped.support[np.ix_(rows, columns)].sum()))
-        parts.append(Counts(count, count, False))
+        parts.append(Counts(count, count))
     return _joined(parts)
 
 
@@ -58,20 +60,21 @@ def _joined(parts: Iterable[Counts]) -> Counts:
     triangular, any_latents = (
         joined(getattr(part, name) for part in parts) for name in ("triangular", "directions")
     )
-    return Counts(triangular, any_latents, all(part.exact for part in parts))
+    exact, complete = all(part.exact for part in parts), all(part.complete for part in parts)
+    return Counts(triangular, any_latents, exact, complete)
 
 
 def _searched(part: Structure) -> Counts:
     triangular, exact = replacements(part.support)
-    return Counts(triangular, directions(part.support), exact)
+    return Counts(triangular, directions(part.support), exact, complete=True)
 
 
 def _bounded(part: Structure) -> Counts:
     """Bound a large part by the full triangle, or by two latents where replacing these is as sparse.
 
-    Replace z_i and z_j, which share a child, by a triangular model that begins with this child: it has an edge
-    from each new latent to each child of either, but one. Or add a multiple of z_j to z_i such that x_k, a
-    child of both, loses z_j: all other children of z_i become children of z_j.
+    Replace z_i and z_j, which share a child, by a triangular model that begins with this child: it has an
+    edge from each new latent to each child of either, but one. Or add a multiple of z_j to z_i such that x_k,
+    a child of both, loses z_j: all other children of z_i become children of z_j.
     """
     x, n = part.shape
     own = np.diag(part.shared_children)[:, None] - part.shared_children  # (i, j): children of z_i, not of z_j
@@ -81,7 +84,6 @@ def _bounded(part: Structure) -> Counts:
     return Counts(
         _at_most(min(triangle, both) if both <= 0 else triangle),
         _at_most(min(copies, one) if one <= 0 else copies),
-        exact=False,
     )
 
 
