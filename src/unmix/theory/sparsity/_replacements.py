@@ -7,7 +7,9 @@ part by part. Two sets that share one may be replaced by a model each, too; but 
 sparse as the truth if both together are, and it has been counted.
 """
 
+from collections import Counter
 from functools import cache
+from itertools import accumulate
 from math import comb, inf
 
 import numpy as np
@@ -40,19 +42,27 @@ def replacements(support: np.ndarray) -> tuple[Count, bool]:
     (1, (0, 1), True)
     """
     connected = _connected(support)
-    work = np.cumsum([_work(support, latents) for latents in connected])
-    within = [latents for latents, so_far in zip(connected[:-1], work, strict=False) if so_far <= BUDGET]
+    largest = _largest(support, connected)
     best, sparser = Count(0, inf), dict[tuple[int, ...], Count]()
-    for latents in (*within, connected[-1]):
+    for latents in (latents for latents in connected if len(latents) <= largest or latents == connected[-1]):
         found = _replaced(support, latents, max(-1, best.other - 1))  # better ones, and all that are sparser
         best = min(best, found, key=lambda count: count.other)
         sparser |= {latents: found} if found.least < 0 else {}
-    return _apart(support, sparser) if sparser else best, len(within) == len(connected) - 1
+    return _apart(support, sparser) if sparser else best, len(connected[-1]) - 1 <= largest
 
 
 def _replaced(support: np.ndarray, latents: tuple[int, ...], most: float) -> Count:
     rows = np.flatnonzero(support[:, latents].any(1))
     return search(support[rows][:, latents], most).named(rows, latents)
+
+
+def _largest(support: np.ndarray, connected: list[tuple[int, ...]]) -> int:
+    """Return the size up to which there is time for all sets but the full one, whatever their labels."""
+    work = Counter[int]()
+    for latents in connected[:-1]:
+        work[len(latents)] += _work(support, latents)
+    sums = zip(work, accumulate(work.values()), strict=True)
+    return max((size for size, so_far in sums if so_far <= BUDGET), default=1)
 
 
 def _work(support: np.ndarray, latents: tuple[int, ...]) -> int:
