@@ -226,18 +226,17 @@ def _counts(found: TriangularAlternative) -> Iterable[str]:
     if found.edges is None:
         yield "no triangular (Knothe-Rosenblatt) model tells of other latents"
     else:
+        order, instead = ", ".join(f"x{row}" for row in found.order), names(found.replaced)
+        how = f" (in the order {order}, in place of {instead})" if order else ""
         yield (
-            f"a triangular (Knothe-Rosenblatt) model with other latents fits with {at_most}{found.edges} "
-            f"edges, and this structure has {found.structure.n_edges}"
+            f"a triangular (Knothe-Rosenblatt) model with other latents{how} fits with "
+            f"{at_most}{found.edges} edges, and this structure has {found.structure.n_edges}"
         )
     if not found.independent_latents and found.copy_edges is not None:
         yield (
-            "one with observed variables themselves or other directions in place of latents fits "
+            "one with observed variables themselves or other directions in place of some latents fits "
             f"with {at_most}{found.copy_edges}, if latents may be dependent"
         )
-    if found.order:
-        order, instead = ", ".join(f"x{row}" for row in found.order), names(found.replaced)
-        yield f"an order that needs so few: {order}, in place of {instead}"
     if found.as_sparse is None:
         yield (
             "there may be sparser ones: all orderings for all sets of latents are searched only up to "
