@@ -18,12 +18,15 @@ class Count:
         infinite where there are none.
     order, latents : tuple of int
         Observed variables and the latents that they replace in a model with `other` edges.
+    mixing : float
+        Of those that contradict the theorems, with the edges that others save.
     """
 
     least: float
     other: float
     order: tuple[int, ...] = ()
     latents: tuple[int, ...] = ()
+    mixing: float = inf
 
     def named(self, rows: Iterable[int], columns: Iterable[int]) -> "Count":
         """Rename observed variables and latents, from those of a part to those of the whole."""
@@ -41,16 +44,12 @@ def joined(parts: Iterable[Count]) -> Count:
     Examples
     --------
     >>> joined([Count(0, 3), Count(0, 0, (1,), (0,)), Count(-1, -1, (4,), (2,))])
-    Count(least=-1, other=-1, order=(4,), latents=(2,))
+    Count(least=-1, other=-1, order=(4,), latents=(2,), mixing=inf)
     """
     parts = list(parts)
     least = sum(part.least for part in parts)
-    if least < 0:
-        return _together(least, least, [part for part in parts if part.least < 0])
+    mixing = least + min((part.mixing - part.least for part in parts), default=inf)
     departing = min(parts, key=lambda part: part.other, default=Count(0, inf))
-    return _together(0, departing.other, [departing])
-
-
-def _together(least: float, other: float, parts: list[Count]) -> Count:
-    order, latents = ([k for part in parts for k in getattr(part, name)] for name in ("order", "latents"))
-    return Count(least, other, tuple(order), tuple(latents))
+    chosen = [part for part in parts if part.least < 0] or [departing]
+    order, latents = ([k for part in chosen for k in getattr(part, name)] for name in ("order", "latents"))
+    return Count(least, least or departing.other, tuple(order), tuple(latents), mixing)

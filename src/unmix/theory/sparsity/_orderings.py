@@ -54,7 +54,7 @@ def search(support: np.ndarray, most: float = inf) -> Count:
     Examples
     --------
     >>> search(np.array([[1, 1], [1, 0]], dtype=bool))
-    Count(least=0, other=0, order=(0, 1), latents=(0, 1))
+    Count(least=0, other=0, order=(0, 1), latents=(0, 1), mixing=0)
     """
     n, contained = support.shape[1], Structure(support).contained()
     sets = _start(support)
@@ -65,8 +65,8 @@ def search(support: np.ndarray, most: float = inf) -> Count:
     if not len(others):
         return Count(0, inf)
     best = others[beyond[others].argmin()]
-    fewest = int(beyond[best])
-    return Count(min(0, fewest), fewest, tuple(sets.orders[best].tolist()), tuple(range(n)))
+    fewest, mixing = int(beyond[best]), min(beyond[sets.mixed].tolist(), default=inf)
+    return Count(min(0, fewest), fewest, tuple(sets.orders[best].tolist()), tuple(range(n)), mixing)
 
 
 def _start(support: np.ndarray) -> _Sets:

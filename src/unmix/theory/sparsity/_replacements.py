@@ -8,6 +8,8 @@ sparse as the truth if both together are, and it has been counted.
 """
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 from math import comb, inf
@@ -43,12 +45,24 @@ def replacements(support: np.ndarray) -> tuple[Count, bool]:
     """
     connected = _connected(support)
     largest = _largest(support, connected)
+    sets = [latents for latents in connected if len(latents) <= largest or latents == connected[-1]]
     best, sparser = Count(0, inf), dict[tuple[int, ...], Count]()
-    for latents in (latents for latents in connected if len(latents) <= largest or latents == connected[-1]):
+    for latents in sets:
         found = _replaced(support, latents, max(-1, best.other - 1))  # better ones, and all that are sparser
         best = min(best, found, key=lambda count: count.other)
         sparser |= {latents: found} if found.least < 0 else {}
-    return _apart(support, sparser) if sparser else best, len(connected[-1]) - 1 <= largest
+    best = _saving(support, sets, sparser) if sparser else replace(best, mixing=best.other)
+    return best, len(connected[-1]) - 1 <= largest
+
+
+def _saving(support: np.ndarray, sets: list[tuple[int, ...]], sparser: dict[tuple[int, ...], Count]) -> Count:
+    """Replace what makes the model sparser; and what mixes, with the edges saved in sets apart from it."""
+    lightest, everything = _apart(support, sparser), frozenset(range(support.shape[1]))
+    mixing = _replaced(support, sets[-1], 0).other  # all latents together count in any case
+    for latents in sets:
+        saved = lightest(everything - set(_near(support, latents))).least
+        mixing = min(mixing, _replaced(support, latents, mixing - saved - 1).mixing + saved)
+    return replace(lightest(everything), mixing=mixing)
 
 
 def _replaced(support: np.ndarray, latents: tuple[int, ...], most: float) -> Count:
@@ -83,8 +97,8 @@ def _connected(support: np.ndarray) -> list[tuple[int, ...]]:
     return [latents for level in levels[1:] for latents in sorted(level)] or [(0,)]
 
 
-def _apart(support: np.ndarray, sparser: dict[tuple[int, ...], Count]) -> Count:
-    """Choose the best sets to replace, of those that make the model sparser, no two with a common child."""
+def _apart(support: np.ndarray, sparser: dict[tuple[int, ...], Count]) -> Callable[[frozenset[int]], Count]:
+    """Choose, among free latents, the sets to replace that save most edges, no two with a common child."""
     touched = {latents: set(_near(support, latents)) for latents in sparser}
 
     @cache
@@ -95,7 +109,7 @@ def _apart(support: np.ndarray, sparser: dict[tuple[int, ...], Count]) -> Count:
         stays = [Count(0, inf) if first is None else best(free - {first})]
         return min(stays + replaced, key=lambda count: count.least)
 
-    return best(frozenset(range(support.shape[1])))
+    return best
 
 
 def _near(support: np.ndarray, latents: tuple[int, ...]) -> list[int]:

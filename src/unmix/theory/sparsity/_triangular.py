@@ -9,7 +9,6 @@ from typing import Any, SupportsIndex
 from unmix.structure import Structure
 
 from .._certificate import ANSWER, Certificate, assumed, attributes, checked_structure, names
-from ._counts import Count
 from ._replacements import BUDGET
 from ._whole import LARGEST, count_grouped, count_models
 
@@ -45,6 +44,10 @@ class TriangularAlternative:
         Observed variables in an order whose triangular model has `edges`; empty where only a bound is known.
     replaced : tuple of int
         The latents in place of which this model stands.
+    mixing_edges : int or None
+        As `edges`, at most, of models that mix latents which the structure separates, or replace all latents
+        of a connected part. Models that are sparser since they turn latents of one block are not of these,
+        but the edges that they save are taken off.
     """
 
     structure: Structure
@@ -55,6 +58,7 @@ class TriangularAlternative:
     complete: bool = False
     order: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
+    mixing_edges: int | None = None
 
     @property
     def fewest(self) -> int | None:
@@ -131,6 +135,7 @@ class TriangularAlternative:
             "as_sparse",
             "order",
             "replaced",
+            "mixing_edges",
         )
         return {"n_edges": self.structure.n_edges} | attributes(self, *counted, *ANSWER)
 
@@ -208,17 +213,18 @@ def triangular_alternative(
     return TriangularAlternative(
         counted,
         independent_latents,
-        edges=_edges(counted, counts.triangular),
-        copy_edges=_edges(counted, counts.directions),
+        edges=_edges(counted, counts.triangular.other),
+        copy_edges=_edges(counted, counts.directions.other),
         exact=counts.exact,
         complete=counts.complete,
         order=counts.triangular.order,
         replaced=tuple(sorted(counts.triangular.latents)),
+        mixing_edges=_edges(counted, counts.triangular.mixing),
     )
 
 
-def _edges(structure: Structure, count: Count) -> int | None:
-    return None if isinf(count.other) else structure.n_edges + int(count.other)
+def _edges(structure: Structure, beyond: float) -> int | None:
+    return None if isinf(beyond) else structure.n_edges + int(beyond)
 
 
 def _counts(found: TriangularAlternative) -> Iterable[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -79,16 +80,17 @@ def _bounded(part: Structure) -> Counts:
     x, n = part.shape
     own = np.diag(part.shared_children)[:, None] - part.shared_children  # (i, j): children of z_i, not of z_j
     apart = (part.shared_children == 0) | np.eye(n, dtype=bool)
-    both, one = (int(np.where(apart, x * n, more).min()) - 1 for more in (own + own.T, own))
+    both, one = (np.where(apart, x * n, more) - 1 for more in (own + own.T, own))
     triangle, copies = triangular_edges(x, n) - part.n_edges, n + (x - n) * n - part.n_edges
-    return Counts(
-        _at_most(min(triangle, both) if both <= 0 else triangle),
-        _at_most(min(copies, one) if one <= 0 else copies),
-    )
+    mixing = np.where(both < 0, x * n, both).min() + min(0, both.min())  # a block saves an edge
+    triangular = replace(_at_most(triangle, both.min()), mixing=_at_most(triangle, mixing).other)
+    return Counts(triangular, _at_most(copies, one.min()))
 
 
-def _at_most(beyond: int) -> Count:
-    return Count(min(0, beyond), beyond)
+def _at_most(bound: int, pair: float = inf) -> Count:
+    """Take the bound beyond the edges of the truth, or that of a pair which is as sparse."""
+    fewest = min(bound, int(pair)) if pair <= 0 else bound
+    return Count(min(0, fewest), fewest, mixing=fewest)
 
 
 def _components(structure: Structure) -> list[tuple[np.ndarray, np.ndarray]]:
