@@ -52,7 +52,7 @@ def test_certify_tells_a_person_and_writes_a_file(tmp_path, unmix):
     MASK.write(tmp_path / "mask.csv")
     result = unmix("certify", tmp_path / "mask.csv", "--out", tmp_path / "certificate.json")
     assert result.code == 0 and result.err == ""
-    assert "identified alone" in result.out
+    assert result.out.startswith("If this structure is right, ") and "identified alone" in result.out
     assert json.loads((tmp_path / "certificate.json").read_text())["levels"] == ["element"] * 3
 
 

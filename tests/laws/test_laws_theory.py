@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import block_diag
 
 from unmix.structure import Structure
 from unmix.theory import between, certify, identify, stability, triangular_alternative
@@ -15,6 +16,16 @@ def structures(draw):
     support = np.reshape(bits, (n_observed, n_latents))
     support[0] |= ~support.any(0)  # every latent has a child
     return Structure(support)
+
+
+@st.composite
+def sparse_structures(draw):
+    """At most three parents for each of up to 9 variables: other models are excluded for a good share."""
+    n_latents = draw(st.integers(1, 5))
+    parents = st.sets(st.integers(0, n_latents - 1), min_size=1, max_size=3)
+    rows = draw(st.lists(parents, min_size=n_latents, max_size=9))
+    support = np.array([[j in row for j in range(n_latents)] for row in rows])
+    return Structure(support[:, support.any(0)])
 
 
 @given(structures(), st.randoms(), st.booleans())
@@ -105,6 +116,31 @@ def test_relabelling_leaves_the_triangular_alternative(structure, random, indepe
     moved = structure.permute(order).permute_rows(rows)
     before, after = (triangular_alternative(s, independent_latents=independent) for s in (structure, moved))
     assert (before.edges, before.copy_edges, before.exact) == (after.edges, after.copy_edges, after.exact)
+
+
+def excluded(support, independent):
+    return bool(triangular_alternative(Structure(support), independent_latents=independent))
+
+
+@given(sparse_structures(), sparse_structures(), st.booleans())
+def test_other_models_of_a_joined_structure_are_excluded_iff_those_of_each_part_are(a, b, independent):
+    both = block_diag(a.support, b.support)
+    parts = [excluded(part.support, independent) for part in (a, b)]
+    assert excluded(both, independent) == all(parts)
+
+
+@given(sparse_structures(), st.randoms(), st.booleans())
+def test_what_is_not_excluded_for_some_latents_is_not_for_all(structure, random, independent):
+    """Also if the others are connected with these: they stay as they are."""
+    some = random.sample(range(structure.n_latents), random.randint(1, structure.n_latents))
+    assert excluded(structure.support, independent) <= excluded(structure.support[:, some], independent)
+
+
+@given(sparse_structures(), st.randoms(), st.booleans())
+def test_a_child_of_one_latent_alone_never_hurts(structure, random, independent):
+    child = np.arange(structure.n_latents) == random.randrange(structure.n_latents)
+    more = np.vstack([structure.support, child])
+    assert excluded(structure.support, independent) <= excluded(more, independent)
 
 
 @given(structures(), st.randoms(), st.booleans())

@@ -11,7 +11,7 @@ import pytest
 
 from brute_force import Defined, every_support, pairs_of, random_supports
 from unmix.structure import Structure, complement_identity, dense, diverse, ring, triangular
-from unmix.theory import certify
+from unmix.theory import certify, explain
 from unmix.theory.sparsity._theorems import FAITHFUL, MODEL, NONLINEAR
 
 EXAMPLE_5 = Structure([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
@@ -223,6 +223,12 @@ def test_groups_of_observed_variables_count_as_one():
     assert not any("groups" in word for word in by_hand.certificates[0].assumes)
     with pytest.raises(ValueError, match="`groups` must hold each observed variable"):
         certify(structure, groups=[[0, 1], [2]])
+
+
+def test_the_first_words_say_that_it_is_a_statement_about_a_structure():
+    for structure in (ring(3), EXAMPLE_5, dense(2, 2), Structure([[1], [1]])):
+        for answer in (certify(structure), explain(structure)):
+            assert str(answer).startswith("If this structure is right, ")
 
 
 def test_reasons_name_latents_and_children():

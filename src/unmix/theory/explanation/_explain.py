@@ -93,7 +93,7 @@ def explain(
     Examples
     --------
     >>> print(explain(Structure([[1, 0], [1, 1], [0, 1]])))
-    2 latents, 3 observed variables, 4 edges: 2 identified alone.
+    If this structure is right, its latents are known as follows (2 latents, ...): 2 identified alone.
     Every latent is identified alone, up to order and an invertible function of each.
     - z0 is identified alone: no other latent moves all of x0, x1 (clause 3).
     - z1 is identified alone: no other latent moves all of x1, x2 (clause 3).

@@ -83,9 +83,11 @@ class StructureCertificate:
     def sparser_than_triangular(self) -> bool:
         """Whether the structure has fewer edges than any triangular model with other latents.
 
-        Where models were not counted over all orderings, than the bound that holds for all of them.
+        A model that only turns latents of one block, of which nothing more is said, is none; see
+        `TriangularAlternative.mixing_edges`. Where models were not counted over all sets of latents and all
+        orderings, the bound stands for them.
         """
-        edges, exact = self.alternative.edges, self.alternative.exact
+        edges, exact = self.alternative.mixing_edges, self.alternative.exact
         return exact if edges is None else self.structure.n_edges < edges
 
     @cached_property

@@ -18,8 +18,8 @@ INDEPENDENT = "independent latents, in truth and in the estimated model"
 def assumptions(certificate: Any) -> tuple[str, ...]:
     """Return what every conclusion from sparsity rests on.
 
-    Faithfulness is always part of it: a structure may be sparser than any triangular model and no sparser
-    than one that copies a single observed variable.
+    Faithfulness is always part of it: where models of another kind are counted and none is as sparse, it is
+    mild, but the count is for generic mixing.
     """
     sparse = SPARSE if certificate.groups is None else SPARSE_GROUPS
     independent = (INDEPENDENT,) if certificate.independent_latents else ()

@@ -6,23 +6,21 @@ from functools import cached_property
 from math import isinf
 from typing import Any, SupportsIndex
 
-import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from unmix.structure import Structure
 
-from unmix.structure import Structure, triangular_edges
-
-from .._certificate import ANSWER, Certificate, assumed, attributes, checked_structure
-from ._orderings import LARGEST, Count, search
+from .._certificate import ANSWER, Certificate, assumed, attributes, checked_structure, names
+from ._replacements import BUDGET
+from ._whole import LARGEST, count_grouped, count_models
 
 FAITHFUL = (
     "faithfulness: models of another kind that fit as sparsely are excluded by Assumption 1, second half"
 )
+GENERIC = "generic mixing: nothing cancels that the structure does not make cancel"
 
 
 @dataclass(frozen=True)
 class TriangularAlternative:
-    """How sparse models are that fit data of this structure without knowing it; see `triangular_alternative`.
+    """How sparse models are that fit data of this structure with other latents; see `triangular_alternative`.
 
     Truthy iff the structure is certain to be sparser than all of these, so that sparsity alone excludes them.
 
@@ -31,16 +29,25 @@ class TriangularAlternative:
     structure : Structure
     independent_latents : bool
     edges : int or None
-        Edges of the sparsest triangular model with independent latents that has fewer edges than the
-        structure or mixes latents which it separates; None where there is none, or it can't be counted.
+        Edges of the sparsest model of independent latents, some or all of them those of a triangular model
+        and the others as they are, that has fewer edges than the structure or mixes latents which it
+        separates; None where there is none, or it can't be counted.
     copy_edges : int or None
-        The same for models whose latents are some of the observed variables themselves; these are dependent,
-        so that such a model counts only where latents may be.
+        The same for models whose latents are observed variables or any other directions in place of some or
+        all latents; these are dependent, so that such a model counts only where latents may be.
     exact : bool
-        Whether both are minima over all orderings. Otherwise they are bounds from above.
+        Whether both are minima, `edges` over all sets of latents and all orderings. Otherwise they are bounds
+        from above.
+    complete : bool
+        Whether all linear models were compared for `copy_edges`: if none of these is as sparse, nothing is.
     order : tuple of int
-        Observed variables of a connected part, in an order that needs no more edges; empty where nothing was
-        counted.
+        Observed variables in an order whose triangular model has `edges`; empty where only a bound is known.
+    replaced : tuple of int
+        The latents in place of which this model stands.
+    mixing_edges : int or None
+        As `edges`, at most, of models that mix latents which the structure separates, or replace all latents
+        of a connected part. Models that are sparser since they turn latents of one block are not of these,
+        but the edges that they save are taken off.
     """
 
     structure: Structure
@@ -48,7 +55,10 @@ class TriangularAlternative:
     edges: int | None
     copy_edges: int | None
     exact: bool
-    order: tuple[int, ...]
+    complete: bool = False
+    order: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
+    mixing_edges: int | None = None
 
     @property
     def fewest(self) -> int | None:
@@ -61,7 +71,12 @@ class TriangularAlternative:
         """Whether such a model has at most as many edges as the structure; None where that is not known."""
         if self.fewest is not None and self.fewest <= self.structure.n_edges:
             return True
-        return False if self.exact else None
+        return False if self.exact or self._matchless else None
+
+    @property
+    def _matchless(self) -> bool:
+        """Whether no model of whatever kind is as sparse."""
+        return self.complete and (self.copy_edges is None or self.copy_edges > self.structure.n_edges)
 
     def __bool__(self) -> bool:
         return self.as_sparse is False
@@ -80,8 +95,12 @@ class TriangularAlternative:
     def certificates(self) -> tuple[Certificate, ...]:
         """One certificate: the structure is sparser than what fits any data."""
         theorem = "Sparsity alone excludes triangular and copying models"
-        assumes = () if self else (FAITHFUL,)
-        return (Certificate(theorem, bool(self), assumes, self.reasons),)
+        return (Certificate(theorem, bool(self), self._assumes, self.reasons),)
+
+    @property
+    def _assumes(self) -> tuple[str, ...]:
+        """Faithfulness excludes what was counted and is as sparse, and what can't be counted."""
+        return (GENERIC,) if self._matchless else (GENERIC, FAITHFUL)
 
     @property
     def identifies(self) -> str:
@@ -98,7 +117,7 @@ class TriangularAlternative:
         if self.edges is None and not self.exact:
             return ("at least as many observed numbers as latents, and their structure",)
         if self.as_sparse is None:
-            return ("a count over all orderings, which takes too long at this size",)
+            return ("a count over all orderings for all sets of latents, which takes too long at this size",)
         return ("fewer edges per observed variable, or more observed variables",)
 
     def __str__(self) -> str:
@@ -107,7 +126,17 @@ class TriangularAlternative:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        counted = ("independent_latents", "edges", "copy_edges", "exact", "as_sparse", "order")
+        counted = (
+            "independent_latents",
+            "edges",
+            "copy_edges",
+            "exact",
+            "complete",
+            "as_sparse",
+            "order",
+            "replaced",
+            "mixing_edges",
+        )
         return {"n_edges": self.structure.n_edges} | attributes(self, *counted, *ANSWER)
 
 
@@ -117,21 +146,32 @@ def triangular_alternative(
     independent_latents: bool = False,
     groups: Iterable[Iterable[SupportsIndex]] | None = None,
 ) -> TriangularAlternative:
-    """Count the edges of models that fit data of this structure whatever the truth is.
+    """Count the edges of models that fit data of this structure with other latents.
 
     Any density of n numbers is that of a triangular map of n independent normals, in every order of the
-    numbers (Knothe, Rosenblatt); where latents may be dependent, n observed variables may even serve as
-    latents themselves. If such a model has at most as many edges as the truth, a sparse fit may be that model
-    instead, and what is concluded from sparsity rests on the faithfulness assumption that excludes it.
-    Orderings that recover the truth, or mix along its structure no more than the theorems leave open, do no
-    harm and are not counted. Neither are models that replace some latents only, say one by an observed
-    variable: faithfulness stays an assumption, and a mild one where the structure is sparser.
+    numbers (Knothe, Rosenblatt). This holds of x, and of x given some of the latents: so for every set S of
+    latents there are models in which the latents outside of S stay, with their columns, and a triangular
+    model takes the place of S. Where latents may be dependent, observed variables may serve as latents
+    themselves, or any other directions, in place of one latent, some or all. If such a model has at most as
+    many edges as the truth, a sparse fit may be that model instead, and what is concluded from sparsity rests
+    on the faithfulness assumption that excludes it. Models that recover the truth, or mix along its structure
+    no more than the theorems leave open, do no harm and are not counted.
 
-    The count is for generic mixing of independent latents: edges that are missing in the triangular model
-    need independences between observed variables, and generic mixing has only those its structure implies. It
-    is the minimum over all orderings for linear Gaussian mixing, and a bound from below for nonlinear mixing,
-    if every connected part has at most 12 observed variables. For larger parts it is a bound from above,
-    n (n + 1) / 2 + (x - n) n.
+    What is counted exactly, if each connected part has at most 12 observed variables and not too many
+    connected sets of latents (never too many for 12 x 6):
+
+    - with independent latents, every set S in every order of observed variables, for linear mixing of
+      Gaussian latents with generic weights: an edge is missing where observed variables are independent given
+      others, and generic mixing has only those independences that its structure implies;
+    - with dependent latents, every linear model, for linear mixing with generic weights.
+
+    For nonlinear mixing both are bounds from below. The first since it has no more independences; the second
+    since a model of any kind looks like a linear one at a point where the Jacobian is generic. So a structure
+    that is sparser than all linear models is sparser than all there are, with independent latents or not.
+    Where it is sparser only than triangular models, and latents are independent, there may be rotations that
+    are triangular for no set S, and nonlinear maps of other kinds: that none of these is as sparse stays an
+    assumption. For larger parts the count is a bound from above: n (n + 1) / 2 + (x - n) n, or two latents
+    replaced where that is as sparse as the structure.
 
     Parameters
     ----------
@@ -139,7 +179,7 @@ def triangular_alternative(
     independent_latents : bool
         Compare with models of independent latents only.
     groups : iterable of iterables of int, optional
-        Groups of observed variables that count as one; then the bound is given.
+        Groups of observed variables that count as one; then a bound from above is given.
 
     Returns
     -------
@@ -151,6 +191,13 @@ def triangular_alternative(
     >>> found.edges, found.exact, bool(found)
     (6, True, False)
 
+    A nested pair is not excluded, whatever it stands beside:
+
+    >>> joined = Structure([[1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1], [0, 0, 1]])
+    >>> found = triangular_alternative(joined, independent_latents=True)
+    >>> found.edges, joined.n_edges, found.replaced
+    (6, 6, (0, 1))
+
     References
     ----------
     Rosenblatt (1952), Remarks on a multivariate transformation; Knothe (1957), Contributions to the theory of
@@ -158,61 +205,26 @@ def triangular_alternative(
     which partial covariances vanish, arXiv:0812.1938.
     """
     checked_structure(structure)
-    if groups is not None:
-        return _grouped(structure, [list(group) for group in groups], independent_latents)
-    counted = [(rows, *_part(structure.support[np.ix_(rows, j)])) for rows, j in _components(structure)]
-    parts = [(rows, counts) for rows, counts, _ in counted if counts is not None]
-    if len(parts) < len(counted):
-        return TriangularAlternative(structure, independent_latents, None, None, False, ())
-    triangular = _joined([(rows, counts[0]) for rows, counts in parts])
-    copies = _joined([(rows, counts[1]) for rows, counts in parts])
+    listed = None if groups is None else [list(group) for group in groups]
+    counts = count_models(structure) if listed is None else count_grouped(structure, listed)
+    counted = structure if listed is None else structure.group(listed)
+    if counts is None:
+        return TriangularAlternative(counted, independent_latents, None, None, False)
     return TriangularAlternative(
-        structure,
+        counted,
         independent_latents,
-        edges=None if isinf(triangular.other) else int(triangular.other),
-        copy_edges=None if isinf(copies.other) else int(copies.other),
-        exact=all(exact for _, _, exact in counted),
-        order=triangular.order,
+        edges=_edges(counted, counts.triangular.other),
+        copy_edges=_edges(counted, counts.directions.other),
+        exact=counts.exact,
+        complete=counts.complete,
+        order=counts.triangular.order,
+        replaced=tuple(sorted(counts.triangular.latents)),
+        mixing_edges=_edges(counted, counts.triangular.mixing),
     )
 
 
-def _joined(parts: list[tuple[np.ndarray, Count]]) -> Count:
-    """Depart from the truth in the part where that costs least, and take the rest as sparse as it can be."""
-    least = sum(count.least for _, count in parts)
-    rows, part = min(parts, key=lambda each: each[1].other - each[1].least)
-    order = tuple(int(rows[k]) for k in part.order)
-    return Count(least, least + part.other - part.least, order)
-
-
-def _part(support: np.ndarray) -> tuple[tuple[Count, Count] | None, bool]:
-    """Count in one connected part, and say whether the count is exact."""
-    x, n = support.shape
-    if x <= LARGEST:
-        return search(support), True
-    if not Structure(support).is_injective():
-        return None, False
-    bounds = triangular_edges(x, n), n + (x - n) * n
-    return (Count(bounds[0], bounds[0]), Count(bounds[1], bounds[1])), False
-
-
-def _components(structure: Structure) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Split a structure into connected parts (rows, columns): data of different parts are independent."""
-    x, n = structure.shape
-    rows, columns = np.nonzero(structure.support)
-    graph = csr_array((np.ones(len(rows)), (rows, x + columns)), shape=(x + n, x + n))
-    count, label = connected_components(graph, directed=False)
-    parts = [(np.flatnonzero(label[:x] == k), np.flatnonzero(label[x:] == k)) for k in range(count)]
-    return [(rows, columns) for rows, columns in parts if len(columns)]
-
-
-def _grouped(structure: Structure, groups: list[Any], independent: bool) -> TriangularAlternative:
-    """Take groups in order of size: those seen so far bring in at most as many latents as numbers."""
-    joined = structure.group(groups)
-    if not structure.is_injective():
-        return TriangularAlternative(joined, independent, None, None, False, ())
-    sizes = np.sort([len(group) for group in groups])
-    edges = int(np.minimum(sizes.cumsum(), structure.n_latents).sum())
-    return TriangularAlternative(joined, independent, edges, edges, False, ())
+def _edges(structure: Structure, beyond: float) -> int | None:
+    return None if isinf(beyond) else structure.n_edges + int(beyond)
 
 
 def _counts(found: TriangularAlternative) -> Iterable[str]:
@@ -220,16 +232,19 @@ def _counts(found: TriangularAlternative) -> Iterable[str]:
     if found.edges is None:
         yield "no triangular (Knothe-Rosenblatt) model tells of other latents"
     else:
+        order, instead = ", ".join(f"x{row}" for row in found.order), names(found.replaced)
+        how = f" (in the order {order}, in place of {instead})" if order else ""
         yield (
-            f"a triangular (Knothe-Rosenblatt) model with other latents fits with {at_most}{found.edges} "
-            f"edges, and this structure has {found.structure.n_edges}"
+            f"a triangular (Knothe-Rosenblatt) model with other latents{how} fits with "
+            f"{at_most}{found.edges} edges, and this structure has {found.structure.n_edges}"
         )
     if not found.independent_latents and found.copy_edges is not None:
         yield (
-            f"one whose latents are {found.structure.n_latents} of the observed variables themselves fits "
+            "one with observed variables themselves or other directions in place of some latents fits "
             f"with {at_most}{found.copy_edges}, if latents may be dependent"
         )
-    if found.order:
-        yield f"an order that needs so few: {', '.join(f'x{row}' for row in found.order)}"
     if found.as_sparse is None:
-        yield f"there may be sparser ones: orderings are searched up to {LARGEST} connected variables"
+        yield (
+            "there may be sparser ones: all orderings for all sets of latents are searched only up to "
+            f"{LARGEST} connected variables and {BUDGET:,} steps"
+        )

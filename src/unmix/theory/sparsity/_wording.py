@@ -127,13 +127,14 @@ def _more_variables(certificate: Any, latents: list[int], most: int = 3) -> tupl
 
 
 def headline(certificate: Any) -> str:
-    """Count latents by level, in a sentence."""
+    """Count latents by level, in a sentence: of the structure, since nothing here has looked at data."""
     x, n = certificate.structure.shape
     counts = Counter(certificate.levels)
     counts["block"] -= len(certificate.unidentified)
     counts["none"] = len(certificate.unidentified)
     found = ", ".join(f"{counts[level]} {words}" for level, words in _LEVELS.items() if counts[level])
-    return f"{n} latents, {x} observed variables, {certificate.structure.n_edges} edges: {found}."
+    size = f"{n} latents, {x} observed variables, {certificate.structure.n_edges} edges"
+    return f"If this structure is right, its latents are known as follows ({size}): {found}."
 
 
 def summary(certificate: Any) -> str:
