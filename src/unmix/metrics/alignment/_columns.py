@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,12 +41,22 @@ class Split(NamedTuple):
     @property
     def n_held(self) -> int:
         """Rows that are held out."""
-        return sum(int(span.held.sum()) for span in self.spans())
+        return _n_held(self)
+
+    @property
+    def n_fit(self) -> int:
+        """Rows that are not."""
+        return self.n_rows - _n_held(self)
 
     @property
     def n_blocks(self) -> int:
         """Blocks of a pass."""
         return -(-self.n_rows // self.block)
+
+
+@lru_cache(maxsize=8)  # asked for often, and a pass over all rows
+def _n_held(split: Split) -> int:
+    return sum(int(span.held.sum()) for span in split.spans())
 
 
 @dataclass(frozen=True, eq=False)

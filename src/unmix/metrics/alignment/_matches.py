@@ -14,11 +14,12 @@ _CHUNK = 512  # rows of a tile that are sorted at a time
 class Matches(NamedTuple):
     """For each latent of the first run, by the rows to fit.
 
-    `best` is its nearest latent of the second run, `mutual` whether that one has no nearer latent in the
+    `best` is its nearest latent of the second run, `strength` their |correlation|, `mutual` whether that one has no nearer latent in the
     first run, and `candidates` the nearest ones.
     """
 
     best: np.ndarray
+    strength: np.ndarray
     mutual: np.ndarray
     candidates: np.ndarray
 
@@ -47,7 +48,7 @@ def match(pair: Pair, n_candidates: int) -> Matches:
             rows = slice(start, start + _CHUNK)
             values[rows], index[rows] = _nearest(values[rows], index[rows], strength[rows], part.start)
     mutual = (back[index[:, 0]] == np.arange(first.width)) & (values[:, 0] > 0)
-    return Matches(index[:, 0], mutual, index)
+    return Matches(index[:, 0], values[:, 0].astype(float), mutual, index)
 
 
 def _strength(pair: Pair, part: slice) -> np.ndarray:
@@ -56,7 +57,7 @@ def _strength(pair: Pair, part: slice) -> np.ndarray:
     for span in pair.split.spans():
         total += pair.first.take(span, 0).T @ pair.second.take(span, 0, part)
         pair.tick()
-    return np.abs(total, out=total)
+    return np.abs(np.divide(total, pair.split.n_fit, out=total), out=total)
 
 
 def _nearest(
@@ -74,21 +75,26 @@ def _nearest(
     return np.take_along_axis(values, order, axis=1), np.take_along_axis(index, order, axis=1)
 
 
-class Held(NamedTuple):
-    """On the rows held out: the correlation of each latent with its match, and the kurtosis of all latents."""
+class Judged(NamedTuple):
+    """The correlation of each latent with its match on the rows held out, and the kurtosis of all latents of
+    both runs, in the rows to fit and in those held out.
+    """
 
     correlation: np.ndarray
     kurtosis1: np.ndarray
     kurtosis2: np.ndarray
 
 
-def judge(pair: Pair, best: np.ndarray) -> Held:
+def judge(pair: Pair, best: np.ndarray) -> Judged:
     """Correlate each latent with its match on rows that had no part in choosing it."""
-    product, fourth1, fourth2 = (np.zeros(width) for width in (len(best), len(best), pair.second.width))
+    n_held = pair.split.n_held
+    sizes = np.array([[pair.split.n_fit], [n_held]])
+    product, fourth1, fourth2 = np.zeros(len(best)), np.zeros((2, len(best))), np.zeros((2, pair.second.width))
     for span in pair.split.spans():
-        a, b = pair.first.take(span, 1), pair.second.take(span, 1)
-        product += np.einsum("ij,ij->j", a, b[:, best])
-        fourth1, fourth2 = fourth1 + (a**4).sum(0), fourth2 + (b**4).sum(0)
+        for part in range(2):
+            a, b = pair.first.take(span, part), pair.second.take(span, part)
+            fourth1[part] += ((a * a) ** 2).sum(0)
+            fourth2[part] += ((b * b) ** 2).sum(0)
+        product += np.einsum("ij,ij->j", a, b[:, best])  # of the part held out, which comes last
         pair.tick()
-    n = pair.split.n_held
-    return Held(np.clip(product / n, -1, 1), fourth1 / n, fourth2 / n)
+    return Judged(np.clip(product / n_held, -1, 1), fourth1 / sizes, fourth2 / sizes)

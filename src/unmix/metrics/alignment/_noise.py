@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import betainc
 
-_LEVELS = 16  # groups of candidates by how rare they are
+_STEP = 1.25  # candidates whose kurtosis differs by less than this factor are counted together
 
 
 def tail(correlation: np.ndarray, n: int, kurtosis1: np.ndarray, kurtosis2: np.ndarray) -> np.ndarray:
@@ -27,13 +27,21 @@ def best_of(
 ) -> np.ndarray:
     """Return the rate at which the best of all unrelated candidates reaches each |correlation|.
 
-    1 - prod_j (1 - p_j) over candidates j, an upper bound where they depend on each other. Candidates count
-    in groups of similar kurtosis, each at the largest of its group.
+    1 - prod_j (1 - p_j) over candidates j, an upper bound where they depend on each other. Candidates of nearly
+    the same kurtosis are counted together, at the largest.
     """
-    groups = np.array_split(np.sort(candidates_kurtosis), min(_LEVELS, len(candidates_kurtosis)))
+    ordered = np.sort(candidates_kurtosis)
+    level = np.floor(np.log(np.maximum(ordered, 1.0)) / np.log(_STEP))
+    groups = np.split(ordered, np.flatnonzero(np.diff(level)) + 1)
     p = [tail(correlation, n, kurtosis, group[-1]) for group in groups]
     missed = sum(len(g) * np.log1p(-np.minimum(q, 1 - 1e-16)) for g, q in zip(groups, p, strict=True))
     return np.asarray(-np.expm1(missed))
+
+
+def both(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Join the rates of two independent tests into one, by Fisher's product: q (1 - ln q), q = first second."""
+    product = np.maximum(first * second, np.finfo(float).tiny)
+    return np.asarray(product * (1 - np.log(product)))
 
 
 def rotated_share(n_columns: int, random_state: int = 0, n_draws: int = 400) -> float:

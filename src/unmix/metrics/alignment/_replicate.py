@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ._columns import Columns, Pair, Split, block_rows, columns, opened, precision
-from ._matches import Held, Matches, judge, match, tiles
-from ._noise import best_of, rotated_share, tail
+from ._matches import Judged, Matches, judge, match, tiles
+from ._noise import best_of, both, rotated_share, tail
 from ._replication import Counterparts, Replication
 from ._spans import TOGETHER, Spans, spans, subspaces
 
@@ -98,7 +98,7 @@ def _counterparts(pair: Pair, name: str, threshold: float, limit: int | None) ->
     """Find, judge and describe: single matches first, spans for those that have none."""
     matches = match(pair, limit or 1)
     held = judge(pair, matches.best)
-    noise = _noise(pair, held)
+    noise = _noise(pair, matches, held)
     alone = matches.mutual & (np.abs(held.correlation) >= threshold) & (noise <= LEVEL)
     open_ = np.flatnonzero(~alone & pair.first.varies)
     found = spans(pair, open_, matches.candidates if limit else None, threshold)
@@ -124,19 +124,23 @@ def _counterparts(pair: Pair, name: str, threshold: float, limit: int | None) ->
     )
 
 
-def _noise(pair: Pair, held: Held) -> np.ndarray:
-    """Return the rate at which the best of all unrelated latents would reach each correlation."""
-    live = pair.second.spread[1] > 0
+def _noise(pair: Pair, matches: Matches, held: Judged) -> np.ndarray:
+    """Return the rate at which unrelated latents would do as well: the best of all on the rows to fit, and then
+    that one on the rows held out.
+    """
+    split, k1, k2 = pair.split, held.kurtosis1, held.kurtosis2
+    live = pair.second.spread[0] > 0
     if not live.any():
         return np.ones(pair.first.width)
-    rates = best_of(held.correlation, pair.split.n_held, held.kurtosis1, held.kurtosis2[live])
-    return np.where(pair.first.spread[1] > 0, rates, 1.0)
+    found = best_of(matches.strength, split.n_fit, k1[0], k2[0][live])
+    kept = tail(held.correlation, split.n_held, k1[1], k2[1][matches.best])
+    return np.where((pair.first.spread > 0).all(0), both(found, kept), 1.0)
 
 
-def _span_noise(pair: Pair, held: Held, reach: np.ndarray) -> np.ndarray:
+def _span_noise(pair: Pair, held: Judged, reach: np.ndarray) -> np.ndarray:
     """Return the rate at which one unrelated combination, as rare as can be, would reach each span."""
     n = pair.split.n_held
-    return tail(reach, n, held.kurtosis1, np.full_like(held.kurtosis1, n))
+    return tail(reach, n, held.kurtosis1[1], np.full_like(reach, n))
 
 
 def _groups(
@@ -181,10 +185,9 @@ def _check_numbers(threshold: float, held_out: float, candidates: int | None) ->
 
 
 def _check_rows(split: Split) -> None:
-    n_held = split.n_held
-    if min(n_held, split.n_rows - n_held) < 5:
+    if min(split.n_held, split.n_fit) < 5:
         raise ValueError(
-            f"`runs` must have at least 5 rows to fit and 5 held out, got {split.n_rows - n_held} and {n_held} "
+            f"`runs` must have at least 5 rows to fit and 5 held out, got {split.n_fit} and {split.n_held} "
             f"of {split.n_rows}. Use more rows, or another `held_out`."
         )
 
@@ -212,14 +215,13 @@ def _notes(read: list[Columns], split: Split, candidates: int | None) -> tuple[s
     constant = sum(int((~other.varies).sum()) for other in read[1:])
     rare = int(((read[0].spread == 0).any(0) & read[0].varies).sum())
     widest = max(_limit(other, candidates) or other.width for other in read[1:])
-    n_fit = split.n_rows - split.n_held
     notes = {
         f"subspaces were sought among the {max(limits, default=0)} nearest latents of each run, not among "
         "all: one that needs more is not found.": bool(limits),
         f"{constant} latents of the other runs are constant and take no part.": constant > 0,
         f"{rare} latents of the reference vary so rarely that one part of the rows never sees it; they cannot "
         "replicate here.": rare > 0,
-        f"{n_fit} rows to fit up to {widest} regressors: subspaces may be missed; use more rows.": n_fit
+        f"{split.n_fit} rows to fit up to {widest} regressors: subspaces may be missed; use more rows.": split.n_fit
         < 3 * widest,
     }
     return tuple(note for note, applies in notes.items() if applies)

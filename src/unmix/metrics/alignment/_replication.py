@@ -42,8 +42,8 @@ class Counterparts:
         Multiple correlation with all latents of this run, or with the nearest of a wide one, on the rows held
         out; for those that replicate alone |correlation|.
     noise : array
-        The rate at which unrelated latents would do as well: the best of all of this run for a correlation,
-        one combination for a span.
+        The rate at which unrelated latents would do as well: for a correlation the best of all on the rows to
+        fit and then the same one on the rows held out, for a span one combination on the rows held out.
     rotated : array
         What the best single latent of a random rotation of this run would score on average.
     subspaces : tuple of Subspace

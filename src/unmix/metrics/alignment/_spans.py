@@ -45,7 +45,7 @@ def _predicted(pair: Pair, targets: np.ndarray, sets: np.ndarray, threshold: flo
     The ridge is the best one for many equal coefficients that explain as much as the threshold asks for.
     """
     fit, held = _moments(pair, targets, sets)
-    n_fit, m = pair.split.n_rows - pair.split.n_held, sets.shape[1]
+    n_fit, m = pair.split.n_fit, sets.shape[1]
     ridge = m / n_fit * (1 - threshold**2) / threshold**2 + 1e-6
     slopes = np.linalg.solve(fit.among + ridge * np.eye(m, dtype=fit.among.dtype), fit.towards)
     moved = slopes * _units(pair, targets, sets)
@@ -70,7 +70,7 @@ def _moments(pair: Pair, targets: np.ndarray, sets: np.ndarray) -> tuple[Moments
     """Add up both parts' moments in one pass."""
     (b, m), q, dtype = sets.shape, targets.shape[1], pair.first.dtype
     found = [Moments(np.zeros((b, m, m), dtype), np.zeros((b, m, q), dtype)) for _ in range(2)]
-    sizes = (pair.split.n_rows - pair.split.n_held, pair.split.n_held)
+    sizes = (pair.split.n_fit, pair.split.n_held)
     for span in pair.split.spans():
         for part, moments in enumerate(found):
             y, x = (run.take(span, part).T for run in (pair.first, pair.second))
