@@ -2,6 +2,7 @@
 
 from ._align import align
 from ._diameter import Diameter, diameter
+from ._listing import CAVEAT
 from ._replicate import replicate
 from ._replication import Counterparts, Replication
 from ._result import Alignment, MapError

@@ -68,7 +68,7 @@ def replicate(
     >>> int(found.runs[0].partner[0]), found.runs[0].subspaces
     (2, (Subspace(latents=(1, 2), counterparts=(0, 1)),))
     >>> print(found.meaning)
-    Of 4 latents of run 1, 1 replicate alone in the other run, 2 only with the help of a subspace, and 1 in none.
+    Of 4 latents of run 1, 3 replicate in the other run (1 alone, 2 with the help of a subspace), and 1 in none.
 
     References
     ----------

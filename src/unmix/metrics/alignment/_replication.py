@@ -5,21 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from ._listing import CAPTION, CAVEAT, HEADS, SUMMARY, aligned, line, meaning
 from ._spans import Subspace
 
 STATUSES = ("alone", "subspace", "none", "constant")
-WORDS = {
-    "alone": "replicates alone",
-    "subspace": "replicates as part of a subspace",
-    "none": "does not replicate",
-    "constant": "not there: constant in the reference",
-}
-CAVEAT = (
-    "Agreement is not identification: runs that start alike, or see the same data, also agree on latents that "
-    "are wrong. What does not replicate is ruled out; what replicates is not ruled in."
-)
-_HEADS = ("latent", "run", "verdict", "with", "corr.", "span", "noise", "rotated")
-_SUMMARY = ("run", "latents", "alone", "subspace", "not", "constant")
 MAX_LINES = 60
 
 
@@ -69,19 +58,23 @@ class Counterparts:
         return {status: int((self.status == status).sum()) for status in STATUSES}
 
     def found(self, latent: int) -> dict[str, Any]:
-        """Return one latent's entry as plain values."""
-        group = int(self.subspace[latent])
-        inside = None if group < 0 else self.subspaces[group]._asdict()
-        numbers = {name: float(getattr(self, name)[latent]) for name in ("correlation", "span", "noise")}
-        status, partner = str(self.status[latent]), int(self.partner[latent])
+        """Return one latent's entry as plain values; its subspace by number."""
+        partner, group = int(self.partner[latent]), int(self.subspace[latent])
+        numbers = ("correlation", "span", "noise", "rotated")
         return {
             "run": self.name,
-            "status": status,
+            "status": str(self.status[latent]),
             "partner": None if partner < 0 else partner,
-            **numbers,
-            "rotated": float(self.rotated[latent]),
-            "subspace": inside,
+            **{name: float(getattr(self, name)[latent]) for name in numbers},
+            "subspace": None if group < 0 else group,
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return how many latents have each status, and the subspaces; entries of latents are in `found`."""
+        groups = [
+            {name: list(part) for name, part in group._asdict().items()} for group in self.subspaces
+        ]
+        return {"run": self.name, "n_latents": self.n_latents, **self.counts, "subspaces": groups}
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +86,15 @@ class Replication:
     names : tuple of str
         Of all runs, the reference first.
     n_latents, n_rows, n_held : int
-        Of the reference; all rows, and those held out.
+        Latents of the reference; all rows, and those held out.
     threshold : float
         The correlation that was asked for.
     runs : tuple of Counterparts
         One per other run.
     notes : tuple of str
         What to bear in mind.
+    caveat : str
+        What agreement does not say.
     """
 
     names: tuple[str, ...]
@@ -109,8 +104,7 @@ class Replication:
     threshold: float
     runs: tuple[Counterparts, ...]
     notes: tuple[str, ...] = ()
-
-    caveat = CAVEAT
+    caveat: str = CAVEAT
 
     @property
     def n_alone(self) -> np.ndarray:
@@ -125,114 +119,54 @@ class Replication:
     @property
     def meaning(self) -> str:
         """One sentence on how many latents are found again."""
-        n, others = self.n_latents, len(self.runs)
-        everywhere, somehow = int((self.n_alone == others).sum()), int((self.n_replicated == others).sum())
-        where = "the other run" if others == 1 else f"all {others} other runs"
-        never = int((self.n_replicated == 0).sum())
-        return (
-            f"Of {n:,} latents of {self.names[0]}, {everywhere:,} replicate alone in {where}, "
-            f"{somehow - everywhere:,} only with the help of a subspace, and {never:,} in none."
-        )
-
-    def latent(self, number: int) -> dict[str, Any]:
-        """Return what is known of one latent: in how many runs it replicates, and its entry for each run."""
-        return {
-            "latent": number,
-            "alone_in": int(self.n_alone[number]),
-            "replicates_in": int(self.n_replicated[number]),
-            "runs": [run.found(number) for run in self.runs],
-        }
+        return meaning(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         plain = {name: getattr(self, name) for name in ("n_latents", "n_rows", "n_held", "threshold")}
-        summary = [{"run": run.name, "n_latents": run.n_latents, **run.counts} for run in self.runs]
-        return {
-            "runs": list(self.names),
-            **plain,
-            "meaning": self.meaning,
-            "caveat": self.caveat,
-            "notes": list(self.notes),
-            "summary": summary,
-            "latents": _latents(self),
-        }
+        alone, replicated = self.n_alone.tolist(), self.n_replicated.tolist()
+        latents = [
+            {"latent": j, "alone_in": alone[j], "replicates_in": replicated[j]}
+            | {"runs": [run.found(j) for run in self.runs]}
+            for j in range(self.n_latents)
+        ]
+        words = {"meaning": self.meaning, "caveat": self.caveat, "notes": list(self.notes)}
+        runs = [run.to_dict() for run in self.runs]
+        return {"names": list(self.names), **plain, **words, "runs": runs, "latents": latents}
 
     def summary(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return heads and rows of a table of all other runs: the share of latents with each status."""
-        return _SUMMARY, [
+        """Return heads and rows of a table of the other runs: the share of latents with each status."""
+        return SUMMARY, [
             (run.name, f"{run.n_latents:,}", *(f"{n / self.n_latents:.0%}" for n in run.counts.values()))
             for run in self.runs
         ]
 
-    def lines(self, limit: int | None = MAX_LINES) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return heads and rows of the list, latent by latent and run by run."""
-        n = self.n_latents if limit is None else min(self.n_latents, max(1, limit // len(self.runs)))
-        return _HEADS, [(str(j), *line(run.found(j))) for j in range(n) for run in self.runs]
+    def lines(self, limit: int = MAX_LINES) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return heads and at most about `limit` rows of the list, latent by latent and run by run."""
+        times, others = self.n_replicated, len(self.runs)
+        shown = range(self.n_latents - self.n_hidden(limit))
+        return HEADS, [(str(j), f"{times[j]} of {others}", *line(run, j)) for j in shown for run in self.runs]
+
+    def n_hidden(self, limit: int = MAX_LINES) -> int:
+        """Return how many latents a list of so many lines leaves out."""
+        return max(0, self.n_latents - max(1, limit // len(self.runs)))
 
     def __str__(self) -> str:
-        tables = [_aligned(*self.summary()), _aligned(*self.lines())]
-        return "\n".join(["\n\n".join(tables), *self.left_out(), self.meaning, self.caveat, *self._said()])
+        tables = (aligned(*self.lines()), aligned(*self.summary()))
+        notes = (f"Note: {note}" for note in self.notes)
+        return "\n".join([tables[0], self._caption(), "", tables[1], "", self.meaning, self.caveat, *notes])
 
     def __rich__(self) -> Any:
         from rich.console import Group
         from rich.table import Table
 
         drawn = []
-        for (heads, rows), caption in ((self.summary(), None), (self.lines(), " ".join(self.left_out()))):
-            drawn.append(Table(*heads, caption=caption or None))
+        for (heads, rows), caption in ((self.lines(), self._caption()), (self.summary(), None)):
+            drawn.append(Table(*heads, caption=caption))
             for row in rows:
                 drawn[-1].add_row(*row)
         return Group(*drawn)
 
-    def left_out(self, limit: int = MAX_LINES) -> list[str]:
-        """Say how many latents a list of so many lines leaves out."""
-        hidden = self.n_latents - max(1, limit // len(self.runs))
-        return [f"{hidden:,} more latents are in the JSON document."] if hidden > 0 else []
-
-    def _said(self) -> list[str]:
-        return [f"Note: {note}" for note in self.notes]
-
-
-def line(entry: dict[str, Any]) -> tuple[str, ...]:
-    """Write one entry as words and numbers."""
-    status = entry["status"]
-    if status == "constant":
-        return entry["run"], WORDS[status], "", "", "", "", ""
-    numbers = (f"{entry['correlation']:+.2f}", f"{entry['span']:.2f}", rate(entry["noise"]))
-    return entry["run"], WORDS[status], _company(entry), *numbers, f"{entry['rotated']:.2f}"
-
-
-def _company(entry: dict[str, Any]) -> str:
-    """Name the latents that this one is found with."""
-    inside, partner = entry["subspace"], entry["partner"]
-    if entry["status"] != "subspace" or inside is None:
-        return "–" if partner is None else f"{'' if entry['status'] == 'alone' else 'nearest: '}{partner}"
-    return f"{_few(inside['latents'])} here, {_few(inside['counterparts'])} there"
-
-
-def _few(numbers: tuple[int, ...], limit: int = 6) -> str:
-    shown = ", ".join(map(str, numbers[:limit]))
-    return shown if len(numbers) <= limit else f"{shown}, ... ({len(numbers)})"
-
-
-def rate(value: float) -> str:
-    """Write a rate; what is very small is only said to be so."""
-    return "< 1e-6" if value < 1e-6 else f"{value:.0e}" if value < 0.01 else f"{value:.2f}"
-
-
-def _latents(found: Replication) -> list[dict[str, Any]]:
-    alone, replicated = found.n_alone, found.n_replicated
-    return [
-        {
-            "latent": j,
-            "alone_in": int(alone[j]),
-            "replicates_in": int(replicated[j]),
-            "runs": [run.found(j) for run in found.runs],
-        }
-        for j in range(found.n_latents)
-    ]
-
-
-def _aligned(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *rows))
+    def _caption(self) -> str:
+        hidden = self.n_hidden()
+        return CAPTION + (f" {hidden:,} more latents are in the JSON document." if hidden else "")
