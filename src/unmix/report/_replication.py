@@ -7,7 +7,7 @@ from ..metrics import Replication
 from ._write import render
 
 MAX_LINES = 1000
-_TONES = {"alone": "good", "in a subspace": "care", "does not": "stop", "constant": "stop"}
+_TONES = {"alone": "good", "subspace": "care", "no": "stop", "constant": "stop"}
 
 
 def replication(

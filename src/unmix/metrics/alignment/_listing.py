@@ -2,12 +2,13 @@
 
 from typing import Any
 
-HEADS = ("latent", "found in", "run", "verdict", "with", "corr.", "span", "noise", "rotated")
-SUMMARY = ("run", "latents", "alone", "in a subspace", "does not", "constant")
-VERDICTS = {"alone": "alone", "subspace": "in a subspace", "none": "does not", "constant": "constant"}
+HEADS = ("latent", "in", "run", "verdict", "with", "corr.", "span", "noise", "rotated")
+SUMMARY = ("run", "latents", "alone", "subspace", "no", "constant")
+VERDICTS = {"alone": "alone", "subspace": "subspace", "none": "no", "constant": "constant"}
 CAPTION = (
-    "On rows held out: corr. with that latent, span with all latents of the run together; noise is the rate at "
-    "which unrelated latents do as well, rotated what the best latent of a random rotation of the run scores."
+    "Replicates alone, as part of a subspace ({here} in the span of {there}), or not; in how many runs. On rows "
+    "held out: corr. with that latent, span with all latents of the run together. Noise: the rate at which unrelated "
+    "latents do as well. Rotated: what the best latent of a random rotation of the run scores."
 )
 CAVEAT = (
     "Agreement is not identification: runs that begin alike, or see the same data, also agree on latents that "
@@ -45,7 +46,7 @@ def _company(run: Any, latent: int, status: str) -> str:
     if status != "subspace":
         return f"{'' if status == 'alone' else 'nearest: '}{run.partner[latent]}"
     group = run.subspaces[run.subspace[latent]]
-    return f"{_few(group.latents)} here = {_few(group.counterparts)} there"
+    return f"{{{_few(group.latents)}}} in {{{_few(group.counterparts)}}}"
 
 
 def _few(numbers: tuple[int, ...]) -> str:

@@ -9,7 +9,7 @@ from ._columns import Columns, Pair, Split, block_rows, columns, opened, precisi
 from ._matches import Judged, Matches, judge, match, tiles
 from ._noise import best_of, both, rotated_share, tail
 from ._replication import Counterparts, Replication
-from ._spans import TOGETHER, Spans, spans, subspaces
+from ._spans import TOGETHER, Subspace, spans, subspaces
 
 LEVEL = 0.05  # noise that does as well more often than this is no replication
 WIDE = 1024  # up to this width a span is sought among all latents of a run
@@ -95,20 +95,21 @@ def replicate(
 
 
 def _counterparts(pair: Pair, name: str, threshold: float, limit: int | None) -> Counterparts:
-    """Find, judge and describe: single matches first, spans for those that have none."""
+    """Find single matches and spans, judge them on the rows held out, and join latents into subspaces."""
     matches = match(pair, limit or 1)
     held = judge(pair, matches.best)
     noise = _noise(pair, matches, held)
     alone = matches.mutual & (np.abs(held.correlation) >= threshold) & (noise <= LEVEL)
-    open_ = np.flatnonzero(~alone & pair.first.varies)
-    found = spans(pair, open_, matches.candidates if limit else None, threshold)
-    reach = np.abs(held.correlation)
-    reach[open_] = found.reach
-    together = np.zeros_like(alone)
+    there = np.flatnonzero(pair.first.varies)
+    found = spans(pair, there, matches.candidates if limit else None, threshold)
+    reach = np.zeros(pair.first.width)
+    reach[there] = found.reach
     spanned = _span_noise(pair, held, reach)
-    together[open_] = (found.reach >= threshold) & (spanned[open_] <= LEVEL)
+    together = ~alone & (reach >= threshold) & (spanned <= LEVEL)
     status = np.select([~pair.first.varies, alone, together], ["constant", "alone", "subspace"], "none")
-    groups = _groups(pair, matches, alone, together, open_, found)
+    edges = [(a, members) for a, members in zip(there.tolist(), found.members, strict=True) if together[a]]
+    single = {a: int(matches.best[a]) for a in np.flatnonzero(alone).tolist()}
+    groups = tuple(subspaces((pair.first.width, pair.second.width), edges, single))
     n_live = min(int(pair.second.varies.sum()), pair.split.n_rows - 1)
     return Counterparts(
         name=name,
@@ -116,7 +117,7 @@ def _counterparts(pair: Pair, name: str, threshold: float, limit: int | None) ->
         status=status,
         partner=np.where(pair.first.varies, matches.best, -1),
         correlation=np.where(pair.first.varies, held.correlation, 0.0),
-        span=np.where(pair.first.varies, reach, 0.0),
+        span=reach,
         noise=np.where(together, spanned, noise),
         rotated=reach * rotated_share(n_live),
         subspaces=groups,
@@ -143,15 +144,7 @@ def _span_noise(pair: Pair, held: Judged, reach: np.ndarray) -> np.ndarray:
     return tail(reach, n, held.kurtosis1[1], np.full_like(reach, n))
 
 
-def _groups(
-    pair: Pair, matches: Matches, alone: np.ndarray, together: np.ndarray, open_: np.ndarray, found: Spans
-) -> tuple[Any, ...]:
-    edges = [(a, found.members[k]) for k, a in enumerate(open_.tolist()) if together[a]]
-    single = {a: int(matches.best[a]) for a in np.flatnonzero(alone).tolist()}
-    return tuple(subspaces((pair.first.width, pair.second.width), edges, single))
-
-
-def _numbers(groups: tuple[Any, ...], status: np.ndarray) -> np.ndarray:
+def _numbers(groups: tuple[Subspace, ...], status: np.ndarray) -> np.ndarray:
     """Number the subspace of each latent that replicates as part of one."""
     number = np.full(len(status), -1)
     for k, group in enumerate(groups):
@@ -193,11 +186,11 @@ def _check_rows(split: Split) -> None:
 
 
 def _clock(split: Split, widths: list[int], on_progress: Callable[[float], None] | None) -> Callable[[], None]:
-    """Count blocks; spans of wide codes are counted as if no latent replicated alone."""
+    """Count the blocks of all passes."""
     if on_progress is None:
         return lambda: None
     per_pair = [
-        len(list(tiles(widths[0], width))) + 2 + (widths[0] // TOGETHER if width > WIDE else 0)
+        len(list(tiles(widths[0], width))) + 1 + (-(-widths[0] // TOGETHER) if width > WIDE else 1)
         for width in widths[1:]
     ]
     total, done = split.n_blocks * (len(widths) + sum(per_pair)), 0

@@ -29,7 +29,7 @@ class Counterparts:
         With that latent, on the rows held out.
     span : array
         Multiple correlation with all latents of this run, or with the nearest of a wide one, on the rows held
-        out; for those that replicate alone |correlation|.
+        out. One that is clearly above |correlation| says that this run mixes the latent.
     noise : array
         The rate at which unrelated latents would do as well: for a correlation the best of all on the rows to
         fit and then the same one on the rows held out, for a span one combination on the rows held out.
@@ -145,7 +145,7 @@ class Replication:
         """Return heads and at most about `limit` rows of the list, latent by latent and run by run."""
         times, others = self.n_replicated, len(self.runs)
         shown = range(self.n_latents - self.n_hidden(limit))
-        return HEADS, [(str(j), f"{times[j]} of {others}", *line(run, j)) for j in shown for run in self.runs]
+        return HEADS, [(str(j), f"{times[j]}/{others}", *line(run, j)) for j in shown for run in self.runs]
 
     def n_hidden(self, limit: int = MAX_LINES) -> int:
         """Return how many latents a list of so many lines leaves out."""
@@ -162,7 +162,7 @@ class Replication:
 
         drawn = []
         for (heads, rows), caption in ((self.lines(), self._caption()), (self.summary(), None)):
-            drawn.append(Table(*heads, caption=caption))
+            drawn.append(Table(*heads, box=None, pad_edge=False, caption=caption, title=" "))
             for row in rows:
                 drawn[-1].add_row(*row)
         return Group(*drawn)

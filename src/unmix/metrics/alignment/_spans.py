@@ -98,7 +98,7 @@ def _carriers(share: np.ndarray, candidates: np.ndarray) -> np.ndarray:
 
 
 class Subspace(NamedTuple):
-    """Latents of the reference that hold together what some latents of another run hold."""
+    """Latents of the reference that lie in the span of some latents of another run, and not in that of one each."""
 
     latents: tuple[int, ...]
     counterparts: tuple[int, ...]
