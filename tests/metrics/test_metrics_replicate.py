@@ -1,4 +1,4 @@
-"""Which latents replicate: names, signs and units do not matter, subspaces are found, noise is called noise."""
+"""Which latents replicate: names, signs and units do not matter, subspaces are found, noise is noise."""
 
 import json
 
@@ -221,7 +221,11 @@ def test_progress_rises_to_one():
         (lambda z: [z], {}, "at least two runs, got 1"),
         (lambda z: z, {}, "at least two runs, got 1"),
         (lambda z: [z, z[:-1]], {}, "`run 2` must have as many rows as `run 1`, got 899 and 900"),
-        (lambda z: [z, np.where(z == z[30, 2], np.inf, z)], {}, "`run 2` must be finite, got inf in row 30, c"),
+        (
+            lambda z: [z, np.where(z == z[30, 2], np.inf, z)],
+            {},
+            "`run 2` must be finite, got inf in row 30, c",
+        ),
         (lambda z: [z * 0, z], {}, "`run 1` must vary"),
         (lambda z: [z, z[:, 0]], {}, "`run 2` must be numbers of shape"),
         (lambda z: [z, "gone.npy"], {}, "`run 2` must be a file that exists, got 'gone.npy'"),

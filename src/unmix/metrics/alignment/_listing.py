@@ -6,13 +6,13 @@ HEADS = ("latent", "in", "run", "verdict", "with", "corr.", "span", "noise", "ro
 SUMMARY = ("run", "latents", "alone", "subspace", "no", "constant")
 VERDICTS = {"alone": "alone", "subspace": "subspace", "none": "no", "constant": "constant"}
 CAPTION = (
-    "Replicates alone, as part of a subspace ({here} in the span of {there}), or not; in how many runs. On rows "
-    "held out: corr. with that latent, span with all latents of the run together. Noise: the rate at which unrelated "
-    "latents do as well. Rotated: what the best latent of a random rotation of the run scores."
+    "Replicates alone, as part of a subspace ({here} in the span of {there}), or not; in how many runs. On "
+    "rows held out: corr. with that latent, span with all latents of the run together. Noise: the rate at "
+    "which unrelated latents do as well. Rotated: what the best latent of a random rotation of the run scores."
 )
 CAVEAT = (
-    "Agreement is not identification: runs that begin alike, or see the same data, also agree on latents that "
-    "are wrong. What does not replicate is in doubt; what replicates is not thereby right."
+    "Agreement is not identification: runs that begin alike, or see the same data, also agree on latents "
+    "that are wrong. What does not replicate is in doubt; what replicates is not thereby right."
 )
 _MANY = 6
 

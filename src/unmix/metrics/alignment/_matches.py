@@ -1,4 +1,4 @@
-"""Which latent of another run is nearest: found on the rows to fit, in tiles of columns, judged on the rest."""
+"""Which latent of another run is nearest: found on the rows to fit, tile by tile, judged on the others."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,8 +14,8 @@ _CHUNK = 512  # rows of a tile that are sorted at a time
 class Matches(NamedTuple):
     """For each latent of the first run, by the rows to fit.
 
-    `best` is its nearest latent of the second run, `strength` their |correlation|, `mutual` whether that one has no nearer latent in the
-    first run, and `candidates` the nearest ones.
+    `best` is its nearest latent of the second run, `strength` their |correlation|, `mutual` whether
+    that one has no nearer latent in the first run, and `candidates` the nearest ones.
     """
 
     best: np.ndarray
@@ -89,7 +89,11 @@ def judge(pair: Pair, best: np.ndarray) -> Judged:
     """Correlate each latent with its match on rows that had no part in choosing it."""
     n_held = pair.split.n_held
     sizes = np.array([[pair.split.n_fit], [n_held]])
-    product, fourth1, fourth2 = np.zeros(len(best)), np.zeros((2, len(best))), np.zeros((2, pair.second.width))
+    product, fourth1, fourth2 = (
+        np.zeros(len(best)),
+        np.zeros((2, len(best))),
+        np.zeros((2, pair.second.width)),
+    )
     for span in pair.split.spans():
         for part in range(2):
             a, b = pair.first.take(span, part), pair.second.take(span, part)

@@ -10,10 +10,10 @@ def tail(correlation: np.ndarray, n: int, kurtosis1: np.ndarray, kurtosis2: np.n
     """Return a rate at which |correlation| of two unrelated columns of n rows is as large as this.
 
     The smaller of two. The first is the Beta law of normal columns, at the number of rows that count,
-    n / (1 + 3 e / n), e being the product of the two excess kurtoses: n for dense columns, about c^2 / 3 for two
-    that fire in c rows each; with a smaller factor, shuffled columns that fire in a tenth of the rows exceed
-    it. The second, E r^4 / r^4, holds for any columns under shuffled rows. Either alone is
-    off for columns that fire once, which coincide at a rate of 1 / n, or for dense ones.
+    n / (1 + 3 e / n), e being the product of the two excess kurtoses: n for dense columns, about c^2 / 3 for
+    two that fire in c rows each; with a smaller factor, shuffled columns that fire in a tenth of the rows
+    exceed it. The second, E r^4 / r^4, holds for any columns under shuffled rows, and is sharp for two that
+    fire once, which coincide at a rate of 1 / n.
     """
     r = np.clip(np.abs(correlation), 1e-12, 1.0)
     excess = np.maximum(kurtosis1 - 3, 0) * np.maximum(kurtosis2 - 3, 0)
@@ -27,8 +27,8 @@ def best_of(
 ) -> np.ndarray:
     """Return the rate at which the best of all unrelated candidates reaches each |correlation|.
 
-    1 - prod_j (1 - p_j) over candidates j, an upper bound where they depend on each other. Candidates of nearly
-    the same kurtosis are counted together, at the largest.
+    1 - prod_j (1 - p_j) over candidates j, an upper bound where they depend on each other. Candidates of
+    nearly the same kurtosis are counted together, at the largest.
     """
     ordered = np.sort(candidates_kurtosis)
     level = np.floor(np.log(np.maximum(ordered, 1.0)) / np.log(_STEP))
@@ -39,7 +39,7 @@ def best_of(
 
 
 def both(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Join the rates of two independent tests into one, by Fisher's product: q (1 - ln q), q = first second."""
+    """Join the rates of two independent tests into one, by Fisher's product q: q (1 - ln q)."""
     product = np.maximum(first * second, np.finfo(float).tiny)
     return np.asarray(product * (1 - np.log(product)))
 

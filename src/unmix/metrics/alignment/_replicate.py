@@ -68,7 +68,7 @@ def replicate(
     >>> int(found.runs[0].partner[0]), found.runs[0].subspaces
     (2, (Subspace(latents=(1, 2), counterparts=(0, 1)),))
     >>> print(found.meaning)
-    Of 4 latents of run 1, 3 replicate in the other run (1 alone, 2 with the help of a subspace), and 1 in none.
+    Of 4 latents of run 1, 3 replicate in the other run (1 alone, 2 with the help of a subspace), ...
 
     References
     ----------
@@ -126,8 +126,8 @@ def _counterparts(pair: Pair, name: str, threshold: float, limit: int | None) ->
 
 
 def _noise(pair: Pair, matches: Matches, held: Judged) -> np.ndarray:
-    """Return the rate at which unrelated latents would do as well: the best of all on the rows to fit, and then
-    that one on the rows held out.
+    """Return the rate at which unrelated latents would do as well: the best of all on the rows to fit, and
+    then that one on the rows held out.
     """
     split, k1, k2 = pair.split, held.kurtosis1, held.kurtosis2
     live = pair.second.spread[0] > 0
@@ -145,7 +145,7 @@ def _span_noise(pair: Pair, held: Judged, reach: np.ndarray) -> np.ndarray:
 
 
 def _numbers(groups: tuple[Subspace, ...], status: np.ndarray) -> np.ndarray:
-    """Number the subspace of each latent that replicates as part of one."""
+    """Return the number of each latent's subspace, -1 for those that do not replicate as part of one."""
     number = np.full(len(status), -1)
     for k, group in enumerate(groups):
         number[list(group.latents)] = k
@@ -185,7 +185,9 @@ def _check_rows(split: Split) -> None:
         )
 
 
-def _clock(split: Split, widths: list[int], on_progress: Callable[[float], None] | None) -> Callable[[], None]:
+def _clock(
+    split: Split, widths: list[int], on_progress: Callable[[float], None] | None
+) -> Callable[[], None]:
     """Count the blocks of all passes."""
     if on_progress is None:
         return lambda: None
@@ -208,13 +210,13 @@ def _notes(read: list[Columns], split: Split, candidates: int | None) -> tuple[s
     constant = sum(int((~other.varies).sum()) for other in read[1:])
     rare = int(((read[0].spread == 0).any(0) & read[0].varies).sum())
     widest = max(_limit(other, candidates) or other.width for other in read[1:])
+    few = split.n_fit < 3 * widest
     notes = {
         f"subspaces were sought among the {max(limits, default=0)} nearest latents of each run, not among "
         "all: one that needs more is not found.": bool(limits),
         f"{constant} latents of the other runs are constant and take no part.": constant > 0,
-        f"{rare} latents of the reference vary so rarely that one part of the rows never sees it; they cannot "
-        "replicate here.": rare > 0,
-        f"{split.n_fit} rows to fit up to {widest} regressors: subspaces may be missed; use more rows.": split.n_fit
-        < 3 * widest,
+        f"{rare} latents of the reference vary so rarely that one part of the rows never sees it; they "
+        "cannot replicate here.": rare > 0,
+        f"{split.n_fit} rows to fit up to {widest} regressors: subspaces may be missed; use more rows.": few,
     }
     return tuple(note for note, applies in notes.items() if applies)

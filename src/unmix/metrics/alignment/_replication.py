@@ -71,9 +71,7 @@ class Counterparts:
 
     def to_dict(self) -> dict[str, Any]:
         """Return how many latents have each status, and the subspaces; entries of latents are in `found`."""
-        groups = [
-            {name: list(part) for name, part in group._asdict().items()} for group in self.subspaces
-        ]
+        groups = [{name: list(part) for name, part in group._asdict().items()} for group in self.subspaces]
         return {"run": self.name, "n_latents": self.n_latents, **self.counts, "subspaces": groups}
 
 

@@ -56,7 +56,7 @@ def _predicted(pair: Pair, targets: np.ndarray, sets: np.ndarray, threshold: flo
 
 
 def _units(pair: Pair, targets: np.ndarray, sets: np.ndarray) -> np.ndarray:
-    """Return what turns slopes between columns standardised on one part into those of the other; (b, m, q)."""
+    """Return what turns slopes in the units of the rows to fit into those of the rows held out; (b, m, q)."""
 
     def ratio(spread: np.ndarray, over: int) -> np.ndarray:
         below = spread[over]
@@ -98,7 +98,7 @@ def _carriers(share: np.ndarray, candidates: np.ndarray) -> np.ndarray:
 
 
 class Subspace(NamedTuple):
-    """Latents of the reference that lie in the span of some latents of another run, and not in that of one each."""
+    """Latents of the reference that lie in the span of some latents of another run."""
 
     latents: tuple[int, ...]
     counterparts: tuple[int, ...]
