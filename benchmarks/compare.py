@@ -4,10 +4,10 @@ python benchmarks/compare.py [--shape 4000x16000] [--quick] [--keep]
 
 Two single-precision files of codes that fire in 5% of the rows are written in pieces: a quarter of the second
 run's latents is noise, a quarter is mixed in pairs, half is the first run's in another order. Each contestant
-runs in a process of its own, on as many threads as the surroundings allow: `replicate` from the paths, and
-`numpy.corrcoef` of both codes at once in single precision, followed by the nearest latent of each, which is
-less than what `replicate` does (no rows held out, no subspaces, no rates). Seconds are of the processor. Memory is the peak beyond what was
-in use before. The files are deleted.
+runs in a process of its own: `replicate` from the paths, and `numpy.corrcoef` of both codes at once in single
+precision, followed by the nearest latent of each, which is less than what `replicate` does (no rows held out,
+no subspaces, no rates). Seconds are of the processor. Memory is the peak beyond what was in use before. The
+files are deleted.
 """
 
 import json

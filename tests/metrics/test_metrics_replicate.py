@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unmix.metrics import replicate
-from unmix.metrics.alignment import _matches, _noise, _spans
+from unmix.metrics.alignment import _columns, _matches, _noise, _spans
 from unmix.rows import array_rows
 
 TURN = np.array([[0.7, 0.7], [-0.7, 0.7]])
@@ -104,7 +104,7 @@ def test_noise_replicates_no_more_often_than_is_said(fires):
 @pytest.mark.parametrize("kind", ["normal", "laplace", "binary", "once"])
 def test_the_law_of_the_best_correlation_covers_shuffled_rows(kind):
     rng, n, k, draws = np.random.default_rng(5), 120, 15, 400
-    a, b = _columns(kind, n, 1, rng), _columns(kind, n, k, rng)
+    a, b = standard(kind, n, 1, rng), standard(kind, n, k, rng)
     best = np.array([np.abs(rng.permutation(a).T @ b / n).max() for _ in range(draws)])
     for r in (0.25, 0.35, 0.9):
         law = _noise.best_of(np.array([r]), n, (a**4).mean(0), (b**4).mean(0))[0]
@@ -113,7 +113,7 @@ def test_the_law_of_the_best_correlation_covers_shuffled_rows(kind):
         assert law < 1.5 * share + 0.06 or kind != "normal"
 
 
-def _columns(kind, n, k, rng):
+def standard(kind, n, k, rng):
     drawn = {
         "normal": rng.normal(size=(n, k)),
         "laplace": rng.laplace(size=(n, k)),
@@ -178,7 +178,7 @@ def test_blocks_and_tiles_change_nothing(limit, monkeypatch):
     monkeypatch.setattr(_matches, "_TILE", 13)
     monkeypatch.setattr(_matches, "_CHUNK", 4)
     monkeypatch.setattr(_spans, "TOGETHER", 2)
-    monkeypatch.setattr("unmix.metrics.alignment._columns._ENTRIES", 40)
+    monkeypatch.setattr(_columns, "_ENTRIES", 40)
     pieces = replicate([array_rows(z, 7), other], candidates=limit).runs[0]
     assert pieces.status.tolist() == whole.status.tolist() == STATUS
     assert pieces.subspaces == whole.subspaces

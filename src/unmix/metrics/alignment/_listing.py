@@ -8,7 +8,7 @@ VERDICTS = {"alone": "alone", "subspace": "subspace", "none": "no", "constant": 
 CAPTION = (
     "Replicates alone, as part of a subspace ({here} in the span of {there}), or not; in how many runs. On "
     "rows held out: corr. with that latent, span with all latents of the run together. Noise: the rate at "
-    "which unrelated latents do as well. Rotated: what the best latent of a random rotation of the run scores."
+    "which unrelated latents do as well. Rotated: what the best latent of a random rotation of it scores."
 )
 CAVEAT = (
     "Agreement is not identification: runs that begin alike, or see the same data, also agree on latents "
