@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from unmix import _tables
 from unmix.metrics import replicate
 from unmix.metrics.alignment import _columns, _matches, _noise, _spans
 from unmix.rows import array_rows
@@ -192,8 +193,10 @@ def test_files_and_folders_of_shards_give_the_same_as_arrays(tmp_path):
     (tmp_path / "shards").mkdir()
     for k, part in enumerate(np.array_split(other, 3)):
         np.save(tmp_path / "shards" / f"{k}.npy", part)
-    whole = replicate([z, other]).to_dict()
-    assert replicate([tmp_path / "z.npy", str(tmp_path / "shards")]).to_dict() == whole
+    _tables.write(tmp_path / "other.parquet", other)
+    whole = replicate([z, other, other]).to_dict()
+    paths = [tmp_path / "z.npy", str(tmp_path / "shards"), tmp_path / "other.parquet"]
+    assert replicate(paths).to_dict() == whole
 
 
 def test_wide_codes_are_matched_among_their_nearest_in_single_precision():

@@ -76,11 +76,21 @@ class Columns:
 
     def take(self, span: Span, part: int, columns: Any = slice(None)) -> np.ndarray:
         """Read the rows of one part of a span; columns that do not vary there are zero."""
-        kept = span.held if part else ~span.held
-        raw = np.asarray(self.rows.take(span.start, span.stop))[kept][:, columns]
+        return self._standard(self._raw(span), span, part, columns)
+
+    def both(self, span: Span) -> tuple[np.ndarray, np.ndarray]:
+        """Read a span once, and return its rows to fit and those held out."""
+        raw = self._raw(span)
+        return self._standard(raw, span, 0), self._standard(raw, span, 1)
+
+    def _raw(self, span: Span) -> np.ndarray:
+        return np.asarray(self.rows.take(span.start, span.stop))
+
+    def _standard(self, raw: np.ndarray, span: Span, part: int, columns: Any = slice(None)) -> np.ndarray:
+        kept = raw[span.held if part else ~span.held][:, columns]
         spread = self.spread[part, columns]
         weight = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-        return ((raw - self.mean[part, columns]) * weight).astype(self.dtype, copy=False)
+        return ((kept - self.mean[part, columns]) * weight).astype(self.dtype, copy=False)
 
 
 class Pair(NamedTuple):

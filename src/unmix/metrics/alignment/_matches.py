@@ -95,8 +95,7 @@ def judge(pair: Pair, best: np.ndarray) -> Judged:
         np.zeros((2, pair.second.width)),
     )
     for span in pair.split.spans():
-        for part in range(2):
-            a, b = pair.first.take(span, part), pair.second.take(span, part)
+        for part, (a, b) in enumerate(zip(pair.first.both(span), pair.second.both(span), strict=True)):
             fourth1[part] += ((a * a) ** 2).sum(0)
             fourth2[part] += ((b * b) ** 2).sum(0)
         product += np.einsum("ij,ij->j", a, b[:, best])  # of the part held out, which comes last

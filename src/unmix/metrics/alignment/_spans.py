@@ -72,9 +72,8 @@ def _moments(pair: Pair, targets: np.ndarray, sets: np.ndarray) -> tuple[Moments
     found = [Moments(np.zeros((b, m, m), dtype), np.zeros((b, m, q), dtype)) for _ in range(2)]
     sizes = (pair.split.n_fit, pair.split.n_held)
     for span in pair.split.spans():
-        for part, moments in enumerate(found):
-            y, x = (run.take(span, part).T for run in (pair.first, pair.second))
-            _add(moments, np.ascontiguousarray(x), np.ascontiguousarray(y), targets, sets)
+        for moments, y, x in zip(found, pair.first.both(span), pair.second.both(span), strict=True):
+            _add(moments, np.ascontiguousarray(x.T), np.ascontiguousarray(y.T), targets, sets)
         pair.tick()
     fit, held = (Moments(s.among / n, s.towards / n) for s, n in zip(found, sizes, strict=True))
     return fit, held
