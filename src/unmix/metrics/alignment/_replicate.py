@@ -100,29 +100,33 @@ def _counterparts(pair: Pair, name: str, threshold: float, limit: int | None) ->
     held = judge(pair, matches.best)
     noise = _noise(pair, matches, held)
     alone = matches.mutual & (np.abs(held.correlation) >= threshold) & (noise <= LEVEL)
-    there = np.flatnonzero(pair.first.varies)
-    found = spans(pair, there, matches.candidates if limit else None, threshold)
-    reach = np.zeros(pair.first.width)
-    reach[there] = found.reach
-    spanned = _span_noise(pair, held, reach)
-    together = ~alone & (reach >= threshold) & (spanned <= LEVEL)
+    found = spans(pair, matches.candidates if limit else None, threshold)
+    spanned = _span_noise(pair, held, found.reach)
+    together = ~alone & (found.reach >= threshold) & (spanned <= LEVEL)
     status = np.select([~pair.first.varies, alone, together], ["constant", "alone", "subspace"], "none")
-    edges = [(a, members) for a, members in zip(there.tolist(), found.members, strict=True) if together[a]]
-    single = {a: int(matches.best[a]) for a in np.flatnonzero(alone).tolist()}
-    groups = tuple(subspaces((pair.first.width, pair.second.width), edges, single))
+    groups = _joined(pair, status, matches.best, found.members)
     n_live = min(int(pair.second.varies.sum()), pair.split.n_rows - 1)
     return Counterparts(
         name=name,
         n_latents=pair.second.width,
         status=status,
         partner=np.where(pair.first.varies, matches.best, -1),
-        correlation=np.where(pair.first.varies, held.correlation, 0.0),
-        span=reach,
+        correlation=held.correlation,
+        span=found.reach,
         noise=np.where(together, spanned, noise),
-        rotated=reach * rotated_share(n_live),
+        rotated=found.reach * rotated_share(n_live),
         subspaces=groups,
         subspace=_numbers(groups, status),
     )
+
+
+def _joined(
+    pair: Pair, status: np.ndarray, best: np.ndarray, members: list[np.ndarray]
+) -> tuple[Subspace, ...]:
+    """Join the latents that replicate as part of a subspace, with those alone whose match is part of it."""
+    edges = [(a, members[a]) for a in np.flatnonzero(status == "subspace").tolist()]
+    single = {a: int(best[a]) for a in np.flatnonzero(status == "alone").tolist()}
+    return tuple(subspaces((pair.first.width, pair.second.width), edges, single))
 
 
 def _noise(pair: Pair, matches: Matches, held: Judged) -> np.ndarray:

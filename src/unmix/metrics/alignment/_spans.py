@@ -15,7 +15,7 @@ _FEW = 16  # latents whose candidates are gathered at a time
 
 
 class Spans(NamedTuple):
-    """How well each of some latents is predicted (multiple correlation, held out), and from which latents."""
+    """How well each latent is predicted (multiple correlation, held out), and from which latents."""
 
     reach: np.ndarray
     members: list[np.ndarray]
@@ -28,10 +28,9 @@ class Moments(NamedTuple):
     towards: np.ndarray
 
 
-def spans(pair: Pair, which: np.ndarray, candidates: np.ndarray | None, threshold: float) -> Spans:
-    """Predict some latents of the first run from all latents of the second, or from their candidates."""
-    if not len(which):
-        return Spans(np.zeros(0), [])
+def spans(pair: Pair, candidates: np.ndarray | None, threshold: float) -> Spans:
+    """Predict the latents of the first run from all latents of the second, or from their candidates."""
+    which = np.arange(pair.first.width)
     if candidates is None:
         return _predicted(pair, which[None], np.arange(pair.second.width)[None], threshold)
     groups = np.array_split(which, -(-len(which) // TOGETHER))
