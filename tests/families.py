@@ -47,6 +47,7 @@ from unmix.metrics import (
     mig,
     modularity_explicitness,
     r2,
+    replicate,
     rotation_floor,
     rows_found,
     sap,
@@ -167,6 +168,7 @@ METRICS = (
 DISTANCES = (
     field(align, "permutation"),
     field(align, "ica"),
+    through(replicate, lambda a, b: 1 - float(np.abs(replicate([a, b]).runs[0].correlation).mean())),
     through(udr, lambda a, b: 1 - udr([a, b], relation="lasso") / udr([a, a], relation="lasso")),
 )
 

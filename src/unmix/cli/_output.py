@@ -3,7 +3,8 @@
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -50,6 +51,22 @@ def tell(*parts: Any) -> None:
     console = Console(highlight=False, soft_wrap=True)
     for part in parts:
         console.print(part, markup=False)
+
+
+@contextmanager
+def progress(description: str) -> Iterator[Callable[[float], None]]:
+    """Yield a function that moves a bar to a share of the work; only a terminal shows one."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda share: None
+        return
+    drawn = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*drawn, console=console, transient=True) as bar:
+        task = bar.add_task(description, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
 
 
 def print_json(document: dict[str, Any]) -> None:

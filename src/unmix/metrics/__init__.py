@@ -24,7 +24,17 @@ from ._sparsity import concentration, hoyer_sparsity
 from ._structure import StructureRecovery, structure_f1, structure_recovery
 from ._support import rows_found, support_f1
 from ._udr import udr
-from .alignment import Alignment, Diameter, MapError, align, diameter
+from .alignment import (
+    Alignment,
+    Counterparts,
+    Diameter,
+    MapError,
+    Replication,
+    Subspace,
+    align,
+    diameter,
+    replicate,
+)
 from .evaluation import Evaluation, Score, evaluate
 
 __all__ = [
@@ -62,6 +72,10 @@ __all__ = [
     "align",
     "Alignment",
     "MapError",
+    "replicate",
+    "Replication",
+    "Counterparts",
+    "Subspace",
     "diameter",
     "Diameter",
     "convexity",

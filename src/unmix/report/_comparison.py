@@ -8,10 +8,12 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from ..metrics import align
+from ..metrics.alignment import CAVEAT
 from ..plots._style import BLUE, GREY, label_axis, signed_shades
 from ..theory import certify_pair
 from ._bars import bar
 from ._figures import svg
+from ._replication import view
 from ._write import render
 
 _MAPS = {
@@ -39,6 +41,7 @@ def compare(
     *,
     alignment: Any = None,
     certificate: Any = None,
+    replication: Any = None,
     names: tuple[str, str] = ("run 1", "run 2"),
     title: str = "Do the two runs agree?",
     notes: str = "",
@@ -55,6 +58,8 @@ def compare(
         As returned by `unmix.metrics.align(z1, z2)`, which is called where this is not given.
     certificate : PairCertificate, optional
         As returned by `unmix.theory.certify_pair(z1, z2, scale=True)`, called where not given.
+    replication : Replication, optional
+        As returned by `unmix.metrics.replicate([z1, z2])`: adds the list of latents.
     names : tuple of two str
         What the runs are called.
 
@@ -83,13 +88,19 @@ def compare(
         names=names,
         tone=tone,
         headline=headline,
-        sentences=[found.meaning, *(f"Note: {note}" for note in found.notes)],
+        sentences=[found.meaning, *_caveat(found), *(f"Note: {note}" for note in found.notes)],
         facts=_facts(found),
         bars=_bars(found),
         scatters=_scatters(found, first, second),
         correlation=_correlation(found, first, second, names),
         proved=proved,
+        view=None if replication is None else view(replication),
     )
+
+
+def _caveat(found: Any) -> list[str]:
+    """Say what agreement is not, wherever there is some."""
+    return [] if found.agreement == "none" else [CAVEAT]
 
 
 def _facts(found: Any) -> list[tuple[str, str, str]]:

@@ -1,0 +1,93 @@
+"""From many runs to one HTML file: which latents of the first are found in the others."""
+
+from pathlib import Path
+from typing import Any
+
+from ..metrics import Replication
+from ._write import render
+
+MAX_LINES = 1000
+_TONES = {"alone": "good", "subspace": "care", "no": "stop", "constant": "stop"}
+
+
+def replication(
+    path: str | Path,
+    found: Replication,
+    *,
+    title: str = "Which latents replicate?",
+    notes: str = "",
+) -> Path:
+    """Write one self-contained HTML page about runs on the same inputs, latent by latent.
+
+    Parameters
+    ----------
+    path, title, notes
+        As for `write`.
+    found : Replication
+        As returned by `unmix.metrics.replicate`.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from unmix.metrics import replicate
+    >>> z = np.random.default_rng(0).laplace(size=(300, 3))
+    >>> page = replication(tempfile.mkdtemp() + "/runs.html", replicate([z, -z[:, ::-1], 2 * z]))
+    >>> "3 of 3 latents replicate in both other runs" in page.read_text()
+    True
+    """
+    everywhere = int((found.n_replicated == len(found.runs)).sum())
+    return render(
+        path,
+        "replication.html",
+        title=title,
+        notes=notes,
+        names=found.names,
+        tone="care" if everywhere else "stop",  # agreement alone is never the green light
+        headline=f"{everywhere:,} of {found.n_latents:,} latents replicate in {_where(len(found.runs))}",
+        sentences=[found.meaning, found.caveat, *(f"Note: {note}" for note in found.notes)],
+        facts=_facts(found),
+        view=view(found),
+    )
+
+
+def view(found: Replication) -> dict[str, Any]:
+    """Return what the part of a page about single latents shows."""
+    heads, rows = found.lines(MAX_LINES)
+    return {
+        "heads": heads,
+        "rows": [{"cells": row, "tone": _TONES[row[heads.index("verdict")]]} for row in rows],
+        "summary": found.summary(),
+        "times": _times(found),
+        "n_hidden": found.n_hidden(MAX_LINES),
+        "threshold": f"{found.threshold:g}",
+        "reference": found.names[0],
+        "caveat": found.caveat,
+    }
+
+
+def _times(found: Replication) -> list[tuple[str, str, str]]:
+    """Count the latents that replicate in so many runs: alone, and in any way."""
+    others = len(found.runs)
+    return [
+        (f"{k} of {others}", f"{(found.n_alone == k).sum():,}", f"{(found.n_replicated == k).sum():,}")
+        for k in range(others, -1, -1)
+    ]
+
+
+def _facts(found: Replication) -> list[tuple[str, str, str]]:
+    return [
+        ("Runs", str(len(found.names)), f"{found.names[0]} is the reference"),
+        ("Latents", f"{found.n_latents:,}", "of the reference"),
+        ("Samples", f"{found.n_rows:,}", f"{found.n_held:,} held out, on which all is judged"),
+        ("Threshold", f"{found.threshold:g}", "correlation asked for"),
+    ]
+
+
+def _where(others: int) -> str:
+    return {1: "the other run", 2: "both other runs"}.get(others, f"all {others} other runs")
