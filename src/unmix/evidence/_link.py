@@ -1,4 +1,4 @@
-"""One link of the chain from data to a latent: what was measured, what noise would score, how strong that is."""
+"""One link of the chain from data to a latent: what was measured, and what noise would score."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Link:
     effort : {"none", "quick", "full"}
         The least effort at which it is taken. It has the same value at every higher one.
     part : str
-        Of the chain. Links of one part are evidence for the same thing, and add up; by default each is its own.
+        Of the chain. Links of one part are evidence for the same thing, and add up; by default the name.
 
     Examples
     --------

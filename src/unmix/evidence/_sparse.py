@@ -1,9 +1,9 @@
-"""Sparse mixing: zeros beyond generic ones, latents that turn out independent, and refits that find them again.
+"""Sparse mixing: zeros beyond generic ones, latents that turn out independent, refits that find them again.
 
-Two pieces of evidence speak for the coordinates themselves, and add up. Zeros: how many there are beyond those
-that any data show, and beyond those of the sparsest other direction. And independence, which the search for
-sparse coordinates does not look for: a basis that is merely sparse leaves codes dependent. Everything else
-only rules out.
+Two pieces of evidence speak for the coordinates themselves, and add up. Zeros: how many there are beyond
+those that any data show, and beyond those of the sparsest other direction. And independence, which the search
+for sparse coordinates does not look for: a basis that is merely sparse leaves codes dependent. Everything
+else only rules out.
 """
 
 from collections.abc import Iterator
@@ -21,13 +21,15 @@ from ._link import Link, link, unchecked
 
 COORDINATES = "the coordinates"
 _DEPENDENT = 0.12  # correlation, of codes or of their squares, at which they are half in doubt
+_CLEAR = 1.5
+_COUNTED = (-1.0, 2.0)  # zeros beyond which fewer or more make no difference
 _POINTS = 60  # Jacobians
 _DROP = 0.25  # a latent more that leaves less than this share of what was left was missing
 
 
 def links(case: Case) -> Iterator[Link]:
     """Measure what must hold for sparsity to have found the latents."""
-    yield from sparsity(case)
+    yield sparsity(case)
     yield independence(case)
     yield held_out_fit(case)
     yield number_of_latents(case)
@@ -36,28 +38,32 @@ def links(case: Case) -> Iterator[Link]:
     yield survival(case)
 
 
-def sparsity(case: Case) -> Iterator[Link]:
-    """Count zeros beyond the free ones, and beyond those of other directions."""
+def sparsity(case: Case) -> Link:
+    """Count zeros beyond the free ones, and beyond those of the sparsest other coordinates."""
     points = case.x[:: max(1, len(case.x) // _POINTS)][:_POINTS]
     jacobians = case.model.jacobian(points) / case.x.std(0)[:, None]
     found = generic_sparsity(jacobians, latent_scale=case.codes.std(0))
-    beyond = [f"{value:.1f} zeros protect it beyond those that any data show" for value in found.excess]
-    first = [f"its coordinates have {value:.1f} zeros more than the sparsest others" for value in found.lead]
-    yield link("zeros beyond generic ones", found.excess, 0.0, found.excess, beyond, part=COORDINATES)
-    yield link("no other coordinates as sparse", found.lead, 0.0, found.lead, first, part=COORDINATES)
+    words = [
+        f"{excess:.1f} zeros protect it beyond those that any data show, {lead:.1f} beyond the sparsest other "
+        "coordinates"
+        for excess, lead in zip(found.excess, found.lead, strict=True)
+    ]
+    strength = (np.clip(found.excess, *_COUNTED) + np.clip(found.lead, *_COUNTED)) / 2
+    return link("zeros beyond generic ones", found.excess, 0.0, strength, words, part=COORDINATES)
 
 
 def independence(case: Case) -> Link:
     """Measure the largest correlation of each latent with another, or of their squares, as normal scores."""
-    found = dependence(case.codes)
-    rng = case.rng(3)
-    null = np.mean([dependence(_rotated(case.codes, rng)) for _ in range(10)], axis=0)
+    found, rng = dependence(case.codes), case.rng(3)
+    null = np.mean([dependence(_turned(case.codes, rng)) for _ in range(10)], axis=0)
     words = [
         f"its largest correlation with another latent, or of their squares, is {here:.2f}; random coordinates "
         f"have {there:.2f}"
         for here, there in zip(found, null, strict=True)
     ]
-    strength = 2 * np.log10(_DEPENDENT / np.maximum(found, 1e-3))
+    strength = np.clip(2 * np.log10(_DEPENDENT / np.maximum(found, 1e-3)), -_CLEAR, _CLEAR)
+    if case.codes.shape[1] == case.x.shape[1]:  # square models are asked for it, so that it is no evidence
+        strength = np.minimum(strength, 0.0)
     return link("independence", found, null, strength, words, part=COORDINATES)
 
 
@@ -73,7 +79,7 @@ def dependence(codes: np.ndarray) -> np.ndarray:
     return largest.max(1)
 
 
-def _rotated(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _turned(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     n = codes.shape[1]
     return ((codes - codes.mean(0)) / codes.std(0)) @ rng.normal(size=(n, n))
 

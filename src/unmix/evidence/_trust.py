@@ -80,7 +80,7 @@ class Trust:
 
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
-        """Yes; not checked, where nothing that was measured speaks against a unit and more could be; or no."""
+        """Yes; not checked, where nothing that was measured speaks against it and more could be; or no."""
         open_ = any(not each.checked for each in self.evidence)
         against = np.min(list(self._factors.values()), axis=0) < 0.5
         hoped = np.where(~against & open_, "not checked", "no")

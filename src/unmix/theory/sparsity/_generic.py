@@ -40,7 +40,8 @@ class GenericSparsity:
         Zeros that keep others from taking part in the latent, beyond the free ones, in the set of latents
         where they are fewest.
     lead : ndarray of shape (n_latents,)
-        By how many zeros they exceed those of the sparsest direction that would mix the latent in.
+        By how many zeros they exceed those of the sparsest direction that would mix the latent in; 0 where
+        there are too few rows for any.
     n_rows : int
         Rows that differ.
 
@@ -147,12 +148,12 @@ def _lead(moments: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     others = _other_directions(moments, rng)
     own, theirs = _zeros_along(moments, np.eye(n)), _zeros_along(moments, others)
     holds = np.abs(others) > _PART
-    lead = np.full(n, _MOST)
+    lead = np.full(n, inf)
     for j, k in ((j, k) for j in range(n) for k in range(n) if j != k):
         rivals = theirs[holds[:, j] & holds[:, k]]
         if len(rivals):
             lead[k] = min(lead[k], own[j] - rivals.max())
-    return np.maximum(lead, -_MOST)
+    return np.clip(np.where(np.isinf(lead), 0.0, lead), -_MOST, _MOST)
 
 
 def _zeros_along(moments: np.ndarray, directions: np.ndarray) -> np.ndarray:

@@ -1,0 +1,215 @@
+"""Chains calibrated on some families and judged on others, each left out in turn.
+
+`python -m unmix.experiments.papers.trust.judgement results` reads `trust.calibration`, judges every family by a
+chain that has not seen it, writes the coefficients from all of them into the package, and prints the table.
+"""
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unmix._files import atomic_write
+from unmix.evidence import EFFORTS, Chain, calibrate
+
+from ...engine import Store
+from .calibration import FAMILIES
+
+EXPERIMENT, THRESHOLD = "trust.calibration", 0.9
+_BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Units of one kind of argument over all its data sets: strengths of their links, and whether they are right.
+
+    Attributes
+    ----------
+    kind : str
+    family : ndarray of str, shape (n,)
+    world : ndarray of int, shape (n,)
+        The data set that each unit is of.
+    right : ndarray of bool, shape (n,)
+    links : mapping of (effort, part, link) to ndarray of shape (n,)
+    """
+
+    kind: str
+    family: np.ndarray
+    world: np.ndarray
+    right: np.ndarray
+    links: Mapping[tuple[str, str, str], np.ndarray]
+
+    def parts(self, effort: str, chosen: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
+        """Return what is measured at an effort, of chosen units."""
+        allowed = EFFORTS[: EFFORTS.index(effort) + 1]
+        found: dict[str, dict[str, np.ndarray]] = {}
+        for (needed, part, name), strength in self.links.items():
+            if needed in allowed:
+                found.setdefault(part, {})[name] = strength[chosen]
+        return found
+
+    @cached_property
+    def weight(self) -> np.ndarray:
+        """Let every family count alike, and units of one data set, which share their fate, for less."""
+        sizes = np.array([(self.family == name).sum() for name in self.family])
+        return 0.5 * len(self.family) / (len(set(self.family)) * sizes)
+
+    def chain(self, effort: str, without: str | None = None) -> Chain:
+        """Calibrate on all families but one."""
+        kept = self.family != without
+        return calibrate(self.parts(effort, kept), self.right[kept], self.weight[kept])
+
+    def left_out(self, effort: str) -> np.ndarray:
+        """Return the probability of each unit by the chain that has not seen its family."""
+        found = np.empty(len(self.right))
+        for name in np.unique(self.family):
+            here = self.family == name
+            found[here] = self.chain(effort, without=name).probability(self.parts(effort, here))
+        return found
+
+
+def read(records: Iterable[Mapping[str, Any]]) -> dict[str, Units]:
+    """Gather stored runs by kind of argument."""
+    rows: dict[str, list[tuple[str, int, dict[str, float]]]] = defaultdict(list)
+    for world, record in enumerate(records):
+        name = record["settings"]["family"]
+        if record["error"] is None and name in FAMILIES:
+            rows[FAMILIES[name].kind].extend((name, world, unit) for unit in _units(record["values"]))
+    return {kind: _gathered(kind, found) for kind, found in rows.items()}
+
+
+def _units(values: Mapping[str, float | None]) -> list[dict[str, float]]:
+    table: dict[str, dict[str, float]] = defaultdict(dict)
+    for key, value in values.items():
+        name, bar, unit = key.rpartition("|")
+        if bar:
+            table[unit][name] = np.nan if value is None else value
+    return list(table.values())
+
+
+def _gathered(kind: str, rows: list[tuple[str, int, dict[str, float]]]) -> Units:
+    names = dict.fromkeys(name for _, _, unit in rows for name in unit if name != "right")
+    links = {
+        tuple(name.split("|")): np.array([unit.get(name, np.nan) for _, _, unit in rows]) for name in names
+    }
+    families, worlds = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    return Units(kind, families, worlds, np.array([row[2]["right"] > 0 for row in rows]), links)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One family, or several, judged by chains that have not seen it."""
+
+    name: str
+    n_worlds: int
+    n_units: int
+    right: int
+    trusted: int
+    both: int
+    clean: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the trusted that is right."""
+        return self.both / self.trusted if self.trusted else float("nan")
+
+    @property
+    def recall(self) -> float:
+        """Share of the right that is trusted."""
+        return self.both / self.right if self.right else float("nan")
+
+
+def line(name: str, world: np.ndarray, right: np.ndarray, trusted: np.ndarray) -> Line:
+    """Count; a world is clean where no unit is trusted."""
+    worlds = np.unique(world)
+    clean = sum(not trusted[world == each].any() for each in worlds)
+    counts = (len(right), right.sum(), trusted.sum(), (right & trusted).sum())
+    return Line(name, len(worlds), *(int(count) for count in counts), int(clean))
+
+
+def lines(units: Mapping[str, Units], effort: str, threshold: float = THRESHOLD) -> tuple[Line, ...]:
+    """Judge every family, all of them together, and all null families together."""
+    found, parts = [], []
+    for each in units.values():
+        trusted = each.left_out(effort) >= threshold
+        parts.append((each.family, each.world, each.right, trusted))
+        for name in dict.fromkeys(each.family.tolist()):
+            here = each.family == name
+            found.append(line(name, each.world[here], each.right[here], trusted[here]))
+    family, world, right, trusted = (np.concatenate(column) for column in zip(*parts, strict=True))
+    null = np.array([FAMILIES[name].null for name in family])
+    together = (
+        line("all families", world, right, trusted),
+        line("null families", world[null], right[null], trusted[null]),
+    )
+    return (*found, *together)
+
+
+def reliability(
+    units: Mapping[str, Units], effort: str
+) -> tuple[tuple[float, float, float, float, int], ...]:
+    """Return, for bins of probability, its mean, the share that is right with a Wilson interval, and the count."""
+    p = np.concatenate([each.left_out(effort) for each in units.values()])
+    right = np.concatenate([each.right for each in units.values()])
+    rows = []
+    for low, high in zip(_BINS[:-1], _BINS[1:], strict=True):
+        here = (p >= low) & ((p < high) | (high == 1.0))
+        if here.any():
+            rows.append(
+                (float(p[here].mean()), float(right[here].mean()), *wilson(right[here]), int(here.sum()))
+            )
+    return tuple(rows)
+
+
+def wilson(right: np.ndarray, z: float = 1.96) -> tuple[float, float]:
+    """Return the Wilson interval of a share.
+
+    >>> [round(end, 2) for end in wilson(np.array([True] * 9 + [False]))]
+    [0.6, 0.98]
+    """
+    n, p = len(right), float(np.mean(right))
+    middle, reach = (p + z**2 / (2 * n)), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    return float((middle - reach) / (1 + z**2 / n)), float((middle + reach) / (1 + z**2 / n))
+
+
+def coefficients(units: Mapping[str, Units], seeds: Iterable[int]) -> dict[str, Any]:
+    """Return what the package stores: the threshold, the chains, and how they were obtained."""
+    return {
+        "threshold": THRESHOLD,
+        "obtained": {
+            "by": "unmix reproduce trust.calibration, then python -m unmix.experiments.papers.trust.judgement",
+            "seeds": sorted(set(seeds)),
+            "families": {kind: sorted(set(each.family.tolist())) for kind, each in units.items()},
+            "units": {kind: len(each.right) for kind, each in units.items()},
+        },
+        "chains": {
+            kind: {effort: each.chain(effort).to_dict() for effort in EFFORTS} for kind, each in units.items()
+        },
+    }
+
+
+def records_of(folder: str | Path) -> list[dict[str, Any]]:
+    """Read the stored runs of the calibration."""
+    found = (record for record in Store(folder).records() if record["experiment"] == EXPERIMENT)
+    return [record for record in found if record["budget"] != "smoke"]
+
+
+def main(folder: str) -> None:
+    """Store the coefficients, and print how the families left out were judged."""
+    records = records_of(folder)
+    units = read(records)
+    document = coefficients(units, (record["seed"] for record in records))
+    target = Path(__file__).parents[3] / "evidence" / "calibration.json"
+    atomic_write(target, json.dumps(document, indent=1) + "\n")
+    for effort in EFFORTS:
+        print(effort, *lines(units, effort), sep="\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
