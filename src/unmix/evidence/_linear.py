@@ -1,13 +1,174 @@
-"""To be written."""
+"""What must hold for independent components: they are independent, a rotation of them is not, and they return.
+
+Whitened data leave a rotation open. Comon's theorem closes it where components are independent and at most one
+is Gaussian, and pairs suffice for both: in the plane of each pair little dependence may be left, and a
+rotation must add some, on rows that took no part in the search too, since a search finds a best rotation of
+anything. Noise, components left out and other optima are what the theorem does not speak of.
+
+References
+----------
+Comon (1994), Independent component analysis, a new concept? Theorem 11.
+Learned-Miller, Fisher (2003), ICA using spacings estimates of entropy: rotations of pairs by entropies.
+"""
 
 from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from ._case import Case
-from ._common import agreement, held_out_fit
-from ._link import Link
+from ._common import match_strength
+from ._link import Link, link, unchecked
+from ._linear_planes import Planes, planes_of, standard, surprises
+
+_ENOUGH = 2.5  # standard errors at which a gain counts as undecided: the least of several is looked at
+_WORK = 2e7  # rows x components^2 over all other starts, which keeps them to about a second
+_MOST_STARTS = 8
 
 
 def links(case: Case) -> Iterator[Link]:
-    """What must hold."""
-    yield held_out_fit(case)
-    yield agreement(case)
+    """Ask whether components are independent, told from their rotations, free of noise, and found again."""
+    here = planes_of(case.codes, case.rng(21))
+    yield told_apart("a rotation would show", here, "none")
+    yield independent(here)
+    yield free_of_noise(case)
+    yield told_apart_elsewhere(case)
+    yield returns(case, "comes back from one half", "quick", lambda: case.first)
+    yield other_starts(case)
+    yield one_more(case)
+
+
+def told_apart(name: str, planes: Planes, effort: str) -> Link:
+    """Measure the dependence that the most favourable rotation towards another component would add."""
+    ratio = planes.gain / planes.gain_error
+    pair = _weakest(ratio)
+    gain, error = _at(planes.gain, pair), _at(planes.gain_error, pair)
+    told = "turned towards z{} its dependence grows by {:.4f} nats, standard error {:.4f}; 0 if nothing tells them apart"
+    words = [told.format(*each) for each in zip(pair, gain, error, strict=True)]
+    return link(name, gain, 0.0, (_at(ratio, pair) - _ENOUGH) / _ENOUGH, words, effort=effort)
+
+
+def told_apart_elsewhere(case: Case) -> Link:
+    """Measure the same on the second half of the rows, for the components of a refit to the first."""
+    name, n = "a rotation would show on rows not used", case.codes.shape[1]
+    if not case.allows("quick"):
+        return unchecked(name, n, "quick")
+    others = case.first.transform(case.x[case.halves[1]])
+    own = partner(case.codes[case.halves[1]], others)
+    return told_apart(name, planes_of(others[:, own], case.rng(22)), "quick")
+
+
+def independent(planes: Planes) -> Link:
+    """Compare the dependence that is left with what a rotation to a correlation of .95 would add."""
+    left = np.maximum(planes.left, 0) + planes.left_error
+    ratio = np.log10(np.maximum(planes.gain, 1e-9) / left)
+    pair = _weakest(ratio)
+    told = "{:.4f} nats of dependence on z{} are left; a rotation by 20 degrees or more would add {:.4f}"
+    rows = zip(_at(planes.left, pair), pair, _at(planes.gain, pair), strict=True)
+    words = [told.format(max(a, 0.0), b, c) for a, b, c in rows]
+    return link("independent of the others", _at(planes.left, pair), 0.0, _at(ratio, pair), words)
+
+
+def free_of_noise(case: Case) -> Link:
+    """Tell what share of each component is noise, if it is as large everywhere as where it can be seen.
+
+    It is seen in the widest direction that the components leave out, which may be a latent left out too.
+    """
+    name, n = "free of noise", case.codes.shape[1]
+    weights = case.model.components_ / np.maximum(case.codes.std(0), 1e-300)[:, None]
+    spread = np.linalg.eigvalsh(np.cov(case.x - case.model.inverse_transform(case.codes), rowvar=False))
+    if case.x.shape[1] <= n:
+        words = ["there are no more variables than components, so that noise does not show"] * n
+        return link(name, np.nan, 0.0, 0.0, words)
+    share = np.clip(spread[-1] * np.square(weights).sum(1), 0, 1)
+    told = "{:.1%} of it is noise, or a latent left out, if that is as large everywhere as outside the components"
+    words = [told.format(each) for each in share]
+    return link(name, share, 0.0, match_strength(np.sqrt(1 - share)), words)
+
+
+def returns(case: Case, name: str, effort: str, refit: Any) -> Link:
+    """Compare each component with that of a refit, on rows that it has not seen."""
+    if not case.allows(effort):
+        return unchecked(name, case.codes.shape[1], effort)
+    rows = case.halves[1]
+    found = same(case.codes[rows], refit().transform(case.x[rows]))
+    chance = _by_chance(len(found), case.rng(23))
+    told = "a refit has it with correlation {:.3f}; a random rotation would have {:.2f}"
+    words = [told.format(each, chance) for each in found]
+    return link(name, found, chance, match_strength(found), words, effort=effort)
+
+
+def other_starts(case: Case) -> Link:
+    """Look for a counterexample: another start that ends at other components, no more dependent than these."""
+    name, n = "no other optimum", case.codes.shape[1]
+    if not case.allows("quick"):
+        return unchecked(name, n, "quick")
+    ends = _ends(case)
+    rivals = [each for each in ends if _as_independent(case.codes, each)]
+    found = np.min([same(case.codes, each) for each in rivals] or [np.ones(n)], axis=0)
+    told = "{} of {} other starts end at components as independent; the least correlation of one with it is {:.3f}"
+    words = [told.format(len(rivals), len(ends), each) for each in found]
+    return link(name, found, _by_chance(n, case.rng(23)), match_strength(found), words, effort="quick")
+
+
+def _ends(case: Case) -> list[np.ndarray]:
+    """The codes of a few fits to all rows, each from a start of its own."""
+    n_rows, n = case.codes.shape
+    starts = int(np.clip(_WORK / (n_rows * n**2), 1, _MOST_STARTS))
+    rows, settings = np.arange(n_rows), _alone(case.model)
+    fits = [case.refit(rows, f"from start {k + 1} of {starts}", **settings) for k in range(starts)]
+    return [np.asarray(fit.transform(case.x), dtype=np.float64) for fit in fits]
+
+
+def _alone(model: Any) -> dict[str, Any]:
+    """Settings under which a refit begins at a start of its own."""
+    return {"n_restarts": 1, "w_init": None} if hasattr(model, "n_restarts") else {}
+
+
+def _as_independent(codes: np.ndarray, others: np.ndarray) -> bool:
+    """Return whether the sum of entropies of other components is not clearly above that of these."""
+    more = sum(surprises(standard(each).T).sum(0) * sign for each, sign in ((others, 1), (codes, -1)))
+    return bool(np.mean(more) <= 2 * np.std(more) / np.sqrt(len(codes)))
+
+
+def one_more(case: Case) -> Link:
+    """Ask for one component more: a latent that was there stays; where x has no more directions, all are in."""
+    name, n = "comes back beside one component more", case.codes.shape[1]
+    if case.model.rank_ > n or not case.allows("full"):
+        return returns(case, name, "full", lambda: case.more)
+    words = ["x has no further direction that a component could take"] * n
+    return link(name, np.nan, np.nan, 1.0, words, effort="full")
+
+
+def same(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the size of the correlation of each component with the one of another fit matched to it."""
+    table = _table(codes, others)
+    rows, columns = linear_sum_assignment(-table)
+    found = np.zeros(len(table))
+    found[rows] = table[rows, columns]
+    return found
+
+
+def partner(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return which component of another fit with as many is matched to each."""
+    return linear_sum_assignment(-_table(codes, others))[1]
+
+
+def _table(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return np.abs(standard(codes).T @ standard(others)) / len(codes)
+
+
+def _by_chance(n: int, rng: np.random.Generator, draws: int = 20) -> float:
+    """Return the correlation that components would have with those of a random rotation, on average."""
+    turns = [np.abs(np.linalg.qr(rng.normal(size=(n, n)))[0]) for _ in range(draws)]
+    return float(np.mean([turn[linear_sum_assignment(-turn)] for turn in turns]))
+
+
+def _weakest(ratio: np.ndarray) -> np.ndarray:
+    """Return for each component the other one from which it is least protected."""
+    return np.where(np.isnan(ratio), np.inf, ratio).argmin(1)
+
+
+def _at(table: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    return table[np.arange(len(table)), pair]
