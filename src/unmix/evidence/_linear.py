@@ -18,13 +18,14 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ._case import Case
-from ._common import match_strength
+from ._common import correlations, match_strength
 from ._link import Link, link, unchecked
 from ._linear_planes import Planes, planes_of, standard, surprises
 
 _ENOUGH = 2.5  # standard errors at which a gain counts as undecided: the least of several is looked at
 _WORK = 2e7  # rows x components^2 over all other starts, which keeps them to about a second
 _MOST_STARTS = 8
+_UNSEEN = 0.5  # strength of what cannot be seen in these data: neither for nor clearly against
 
 
 def links(case: Case) -> Iterator[Link]:
@@ -33,6 +34,7 @@ def links(case: Case) -> Iterator[Link]:
     yield told_apart("a rotation would show", here, "none")
     yield independent(here)
     yield free_of_noise(case)
+    yield none_left_out(case)
     yield told_apart_elsewhere(case)
     yield returns(case, "comes back from one half", "quick", lambda: case.first)
     yield other_starts(case)
@@ -60,31 +62,52 @@ def told_apart_elsewhere(case: Case) -> Link:
 
 
 def independent(planes: Planes) -> Link:
-    """Compare the dependence that is left with what a rotation to a correlation of .95 would add."""
-    left = np.maximum(planes.left, 0) + planes.left_error
-    ratio = np.log10(np.maximum(planes.gain, 1e-9) / left)
+    """Compare the dependence that is left, beyond twice its error, with what a rotation would add."""
+    left = np.maximum(planes.left - 2 * planes.left_error, 0.1 * planes.left_error)
+    ratio = np.log10(np.maximum(planes.gain, 2 * planes.gain_error) / np.maximum(left, 1e-12))
     pair = _weakest(ratio)
-    told = "{:.4f} nats of dependence on z{} are left; a rotation by 20 degrees or more would add {:.4f}"
-    rows = zip(_at(planes.left, pair), pair, _at(planes.gain, pair), strict=True)
-    words = [told.format(max(a, 0.0), b, c) for a, b, c in rows]
+    told = "{:.4f} nats of dependence on z{} are left, standard error {:.4f}; 0 if they are independent"
+    rows = zip(_at(planes.left, pair), pair, _at(planes.left_error, pair), strict=True)
+    words = [told.format(*each) for each in rows]
     return link("independent of the others", _at(planes.left, pair), 0.0, _at(ratio, pair), words)
 
 
 def free_of_noise(case: Case) -> Link:
-    """Tell what share of each component is noise, if it is as large everywhere as where it can be seen.
+    """Tell how much of each component noise leaves, if it is as large everywhere as outside the components.
 
-    It is seen in the widest direction that the components leave out, which may be a latent left out too.
+    Its rank correlation with itself and as much noise again, since that is how a component is judged.
     """
-    name, n = "free of noise", case.codes.shape[1]
-    weights = case.model.components_ / np.maximum(case.codes.std(0), 1e-300)[:, None]
-    spread = np.linalg.eigvalsh(np.cov(case.x - case.model.inverse_transform(case.codes), rowvar=False))
-    if case.x.shape[1] <= n:
+    name, (n_rows, n) = "free of noise", case.codes.shape
+    spread = _outside(case)
+    if not len(spread):
         words = ["there are no more variables than components, so that noise does not show"] * n
-        return link(name, np.nan, 0.0, 0.0, words)
-    share = np.clip(spread[-1] * np.square(weights).sum(1), 0, 1)
-    told = "{:.1%} of it is noise, or a latent left out, if that is as large everywhere as outside the components"
-    words = [told.format(each) for each in share]
-    return link(name, share, 0.0, match_strength(np.sqrt(1 - share)), words)
+        return link(name, np.nan, 1.0, _UNSEEN, words)
+    weights = case.model.components_ / np.maximum(case.codes.std(0), 1e-300)[:, None]
+    share = np.clip((spread[1:] if len(spread) > 1 else spread).mean() * np.square(weights).sum(1), 0, 1)
+    noise = case.rng(24).normal(size=(n_rows, 1))
+    again = standard(case.codes) * np.sqrt(1 - share) + noise * np.sqrt(share)
+    kept = np.abs(np.diagonal(correlations(case.codes, again)))
+    told = "{:.1%} of it is noise, if that is as large within the components as outside: a correlation of {:.3f}"
+    words = [told.format(*each) for each in zip(share, kept, strict=True)]
+    return link(name, kept, 1.0, match_strength(kept), words)
+
+
+def none_left_out(case: Case) -> Link:
+    """Compare the widest direction that the components leave out with the others: noise is as wide in all."""
+    name, n, spread = "no latent left out", case.codes.shape[1], _outside(case)
+    if len(spread) < 2:
+        words = [f"{len(spread)} direction(s) of x are left out, too few to compare"] * n
+        return link(name, np.nan, 1.0, _UNSEEN, words)
+    ratio = spread[0] / max(spread[1:].mean(), 1e-12 * np.trace(np.cov(case.x, rowvar=False)))
+    words = [f"of what is left out one direction varies {ratio:.1f} times as much as the others"] * n
+    return link(name, ratio, 1.0, 1 - 2 * np.log10(max(ratio, 1e-3)), words)
+
+
+def _outside(case: Case) -> np.ndarray:
+    """Variances of the directions of x that the components leave out, the widest first."""
+    d, n = case.x.shape[1], case.codes.shape[1]
+    left = case.x - case.model.inverse_transform(case.codes)
+    return np.linalg.eigvalsh(np.atleast_2d(np.cov(left, rowvar=False)))[::-1][: d - n]
 
 
 def returns(case: Case, name: str, effort: str, refit: Any) -> Link:

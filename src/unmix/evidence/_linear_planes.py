@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-ANGLES = np.deg2rad([-45.0, -32.0, -20.0, 20.0, 32.0])  # a correlation of .95 is an angle of 18 degrees
+ANGLES = np.deg2rad([-45.0, -36.0, -27.0, 27.0, 36.0])  # a correlation of .95 is an angle of 18 degrees
 _REACH, _BINS, _JOINT_BINS = 6.0, 160, 48
 _MOST_ROWS, _MOST_PARTNERS = 5000, 24
 _GAUSSIAN = 0.374567 + np.log(2)  # E[log 2 cosh y] of a standard normal y
