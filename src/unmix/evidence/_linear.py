@@ -12,20 +12,23 @@ Learned-Miller, Fisher (2003), ICA using spacings estimates of entropy: rotation
 """
 
 from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+
+from unmix.solvers.ica import shape_of_codes
 
 from ._case import Case
 from ._common import correlations, match_strength
 from ._link import Link, link, unchecked
-from ._linear_planes import Planes, planes_of, standard, surprises
+from ._linear_planes import Planes, planes_of, standard
 
 _ENOUGH = 2.5  # standard errors at which a gain counts as undecided: the least of several is looked at
 _WORK = 2e7  # rows x components^2 over all other starts, which keeps them to about a second
-_MOST_STARTS = 8
+_MOST_STARTS, _MOST_HALVES = 8, 3
+_UNCHANGED = 0.99  # correlation from which on another start has ended at the same place
 _UNSEEN = 0.5  # strength of what cannot be seen in these data: neither for nor clearly against
+
+_PARTS = ("measured", "null", "strength")
 
 
 def links(case: Case) -> Iterator[Link]:
@@ -33,36 +36,52 @@ def links(case: Case) -> Iterator[Link]:
     here = planes_of(case.codes, case.rng(21))
     yield told_apart("a rotation would show", here, "none")
     yield independent(here)
+    yield enough_rows(case)
     yield free_of_noise(case)
     yield none_left_out(case)
-    yield told_apart_elsewhere(case)
-    yield returns(case, "comes back from one half", "quick", lambda: case.first)
-    yield other_starts(case)
+    halves = _halves(case) if case.allows("quick") else []
+    yield told_apart_elsewhere(case, halves)
+    yield comes_back(case, "comes back from one half", "quick", halves)
+    yield other_starts(case, here)
     yield one_more(case)
 
 
 def told_apart(name: str, planes: Planes, effort: str) -> Link:
     """Measure the dependence that the most favourable rotation towards another component would add."""
+    if len(planes.gain) == 1:
+        return link(name, np.nan, 0.0, -1.0, ["there is no other component to tell it from"], effort=effort)
     ratio = planes.gain / planes.gain_error
     pair = _weakest(ratio)
     gain, error = _at(planes.gain, pair), _at(planes.gain_error, pair)
-    told = "turned towards z{} its dependence grows by {:.4f} nats, standard error {:.4f}; 0 if nothing tells them apart"
+    told = "turned towards z{} its dependence grows by {:.4f} nats, error {:.4f}; by 0 if nothing tells them apart"
     words = [told.format(*each) for each in zip(pair, gain, error, strict=True)]
     return link(name, gain, 0.0, (_at(ratio, pair) - _ENOUGH) / _ENOUGH, words, effort=effort)
 
 
-def told_apart_elsewhere(case: Case) -> Link:
-    """Measure the same on the second half of the rows, for the components of a refit to the first."""
+def told_apart_elsewhere(case: Case, halves: list[np.ndarray]) -> Link:
+    """Measure the same on the second half of the rows, for the components of refits to the first."""
     name, n = "a rotation would show on rows not used", case.codes.shape[1]
-    if not case.allows("quick"):
+    if not halves:
         return unchecked(name, n, "quick")
-    others = case.first.transform(case.x[case.halves[1]])
-    own = partner(case.codes[case.halves[1]], others)
-    return told_apart(name, planes_of(others[:, own], case.rng(22)), "quick")
+    codes = case.codes[case.halves[1]]
+    best = np.argmax([same(codes, each) for each in halves], axis=0)
+    found = [each[:, partner(codes, each)] for each in halves]
+    told = [told_apart(name, planes_of(each, case.rng(22)), "quick") for each in found]
+    return _chosen(told, best)
+
+
+def _chosen(told: list[Link], best: np.ndarray) -> Link:
+    """Take for each component what one of several links says of it."""
+    each = np.arange(len(best))
+    rows = [np.array([getattr(one, part) for one in told])[best, each] for part in _PARTS]
+    words = [told[one].words[k] for k, one in enumerate(best)]
+    return link(told[0].name, *rows, words, effort=told[0].effort)
 
 
 def independent(planes: Planes) -> Link:
     """Compare the dependence that is left, beyond twice its error, with what a rotation would add."""
+    if len(planes.left) == 1:
+        return link("independent of the others", np.nan, 0.0, 0.0, ["there is no other component"])
     left = np.maximum(planes.left - 2 * planes.left_error, 0.1 * planes.left_error)
     ratio = np.log10(np.maximum(planes.gain, 2 * planes.gain_error) / np.maximum(left, 1e-12))
     pair = _weakest(ratio)
@@ -110,56 +129,79 @@ def _outside(case: Case) -> np.ndarray:
     return np.linalg.eigvalsh(np.atleast_2d(np.cov(left, rowvar=False)))[::-1][: d - n]
 
 
-def returns(case: Case, name: str, effort: str, refit: Any) -> Link:
-    """Compare each component with that of a refit, on rows that it has not seen."""
-    if not case.allows(effort):
-        return unchecked(name, case.codes.shape[1], effort)
-    rows = case.halves[1]
-    found = same(case.codes[rows], refit().transform(case.x[rows]))
-    chance = _by_chance(len(found), case.rng(23))
+def enough_rows(case: Case) -> Link:
+    """Tell the correlation that is left with so few rows, by the theory behind `FastICA.reliability_`."""
+    found = shape_of_codes(case.codes, case.model.fun).reliability
+    words = [
+        f"with {len(case.codes)} rows, and as dependent as they are, a correlation of {r:.3f}" for r in found
+    ]
+    flat = np.clip(1 - found / 0.5, 0, 1)  # 1 where any rotation would do as well, which is worse than an error
+    return link("error of sampling", found, 0.0, match_strength(found) - 2 * flat, words)
+
+
+def comes_back(case: Case, name: str, effort: str, others: list[np.ndarray]) -> Link:
+    """Compare each component with those of refits to the first half, on the second.
+
+    Each refit may end at a lesser optimum, which says nothing about these: the nearest is taken.
+    """
+    n = case.codes.shape[1]
+    if not others:
+        return unchecked(name, n, effort)
+    found = np.max([same(case.codes[case.halves[1]], each) for each in others], axis=0)
+    chance = _by_chance(n, case.rng(23))
     told = "a refit has it with correlation {:.3f}; a random rotation would have {:.2f}"
     words = [told.format(each, chance) for each in found]
     return link(name, found, chance, match_strength(found), words, effort=effort)
 
 
-def other_starts(case: Case) -> Link:
-    """Look for a counterexample: another start that ends at other components, no more dependent than these."""
+def other_starts(case: Case, here: Planes) -> Link:
+    """Look for a counterexample: another start that ends at another component, as independent as this one."""
     name, n = "no other optimum", case.codes.shape[1]
     if not case.allows("quick"):
         return unchecked(name, n, "quick")
-    ends = _ends(case)
-    rivals = [each for each in ends if _as_independent(case.codes, each)]
-    found = np.min([same(case.codes, each) for each in rivals] or [np.ones(n)], axis=0)
-    told = "{} of {} other starts end at components as independent; the least correlation of one with it is {:.3f}"
-    words = [told.format(len(rivals), len(ends), each) for each in found]
+    ends = [_end(case, np.arange(len(case.x)), k) for k in range(_starts(case))]
+    own = np.minimum(independent(here).strength, 1) - 0.5
+    found = np.min([_challenge(case, each, own) for each in ends], axis=0)
+    told = "{} more starts; of components found there that are as independent, the one in its place has correlation {:.3f}"
+    words = [told.format(len(ends), each) for each in found]
     return link(name, found, _by_chance(n, case.rng(23)), match_strength(found), words, effort="quick")
 
 
-def _ends(case: Case) -> list[np.ndarray]:
-    """The codes of a few fits to all rows, each from a start of its own."""
+def _challenge(case: Case, others: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Return the correlation with the component of another end, 1 where that one is less independent."""
+    found = same(case.codes, others)
+    if found.min() > _UNCHANGED:
+        return found
+    rivals = independent(planes_of(others[:, partner(case.codes, others)], case.rng(21))).strength
+    return np.where(rivals >= own, found, 1.0)
+
+
+def _halves(case: Case) -> list[np.ndarray]:
+    """Codes of the second half by a few fits to the first, each from a start of its own."""
+    rows, seen = case.halves
+    return [_end(case, rows, k)[seen] for k in range(min(_starts(case), _MOST_HALVES))]
+
+
+def _starts(case: Case) -> int:
+    """How many fits may be made: as many as keep to about a second, and one at least."""
     n_rows, n = case.codes.shape
-    starts = int(np.clip(_WORK / (n_rows * n**2), 1, _MOST_STARTS))
-    rows, settings = np.arange(n_rows), _alone(case.model)
-    fits = [case.refit(rows, f"from start {k + 1} of {starts}", **settings) for k in range(starts)]
-    return [np.asarray(fit.transform(case.x), dtype=np.float64) for fit in fits]
+    return int(np.clip(_WORK / (n_rows * n**2), 1, _MOST_STARTS))
 
 
-def _alone(model: Any) -> dict[str, Any]:
-    """Settings under which a refit begins at a start of its own."""
-    return {"n_restarts": 1, "w_init": None} if hasattr(model, "n_restarts") else {}
-
-
-def _as_independent(codes: np.ndarray, others: np.ndarray) -> bool:
-    """Return whether the sum of entropies of other components is not clearly above that of these."""
-    more = sum(surprises(standard(each).T).sum(0) * sign for each, sign in ((others, 1), (codes, -1)))
-    return bool(np.mean(more) <= 2 * np.std(more) / np.sqrt(len(codes)))
+def _end(case: Case, rows: np.ndarray, start: int) -> np.ndarray:
+    """The codes of all rows by a fit to some of them from a start of its own."""
+    words = f"to {len(rows)} rows from start {start + 1}"
+    fit = case.refit(rows, words, n_components=case.codes.shape[1], n_restarts=1, w_init=None)
+    return np.asarray(fit.transform(case.x), dtype=np.float64)
 
 
 def one_more(case: Case) -> Link:
     """Ask for one component more: a latent that was there stays; where x has no more directions, all are in."""
     name, n = "comes back beside one component more", case.codes.shape[1]
-    if case.model.rank_ > n or not case.allows("full"):
-        return returns(case, name, "full", lambda: case.more)
+    if not case.allows("full"):
+        return unchecked(name, n, "full")
+    if case.model.rank_ > n:
+        return comes_back(case, name, "full", [case.more.transform(case.x[case.halves[1]])])
     words = ["x has no further direction that a component could take"] * n
     return link(name, np.nan, np.nan, 1.0, words, effort="full")
 

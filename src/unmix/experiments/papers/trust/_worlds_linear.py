@@ -78,6 +78,14 @@ def light(n: int, seed: int) -> LatentDataset:
     return LatentDataset(x * 10 ** rng.uniform(-1.5, 1.5, x.shape[1]), z)
 
 
+def many(n: int, seed: int) -> LatentDataset:
+    """Nine to fifteen latents in more variables, with 1% to 5% of noise."""
+    rng = np.random.default_rng(seed)
+    z = sources(n, int(rng.integers(9, 16)), rng, HEAVY + LIGHT)
+    x = unit(z @ matrix(z.shape[1] + int(rng.integers(1, 10)), z.shape[1], rng).T)
+    return LatentDataset(x + 10 ** rng.uniform(-2, -1.3) * rng.normal(size=x.shape), z)
+
+
 def some_gaussian(n: int, seed: int) -> LatentDataset:
     """Latents of which one to four are Gaussian: one can be told from the others, two cannot."""
     rng = np.random.default_rng(seed)
@@ -196,6 +204,7 @@ def right_events(data: LatentDataset, codes: np.ndarray, units: Units) -> np.nda
 FAMILIES: tuple[Family, ...] = (
     Family("linear.heavy", "linear", heavy, fast_ica),
     Family("linear.light", "linear", light, fast_ica),
+    Family("linear.many", "linear", many, fast_ica),
     Family("linear.some_gaussian", "linear", some_gaussian, fast_ica),
     Family("linear.noisy", "linear", noisy, fast_ica),
     Family("linear.few_rows", "linear", few_rows, fast_ica, n_samples=600),
