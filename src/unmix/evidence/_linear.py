@@ -1,7 +1,7 @@
-"""What must hold for independent components: they are independent, a rotation of them is not, and they return.
+"""What must hold for independent components: they are independent, no rotation of them is, and they return.
 
-Whitened data leave a rotation open. Comon's theorem closes it where components are independent and at most one
-is Gaussian, and pairs suffice for both: in the plane of each pair little dependence may be left, and a
+Whitened data leave a rotation open. Comon's theorem closes it where components are independent and at most
+one is Gaussian, and pairs suffice for both: in the plane of each pair little dependence may be left, and a
 rotation must add some, on rows that took no part in the search too, since a search finds a best rotation of
 anything. Noise, components left out and other optima are what the theorem does not speak of.
 
@@ -12,6 +12,7 @@ Learned-Miller, Fisher (2003), ICA using spacings estimates of entropy: rotation
 """
 
 from collections.abc import Iterator
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
@@ -19,9 +20,10 @@ from unmix.solvers.ica import shape_of_codes
 
 from ._case import Case
 from ._common import correlations, match_strength
-from ._link import Link, link, unchecked
 from ._linear_planes import Planes, planes_of, standard
+from ._link import Link, link, unchecked
 
+_LITTLE = 1e-4  # nats of dependence that no one need mind
 _ENOUGH = 2.5  # standard errors at which a gain counts as undecided: the least of several is looked at
 _WORK = 2e7  # rows x components^2 over all other starts, which keeps them to about a second
 _MOST_STARTS, _MOST_HALVES = 8, 3
@@ -53,7 +55,7 @@ def told_apart(name: str, planes: Planes, effort: str) -> Link:
     ratio = planes.gain / planes.gain_error
     pair = _weakest(ratio)
     gain, error = _at(planes.gain, pair), _at(planes.gain_error, pair)
-    told = "turned towards z{} its dependence grows by {:.4f} nats, error {:.4f}; by 0 if nothing tells them apart"
+    told = "turned towards z{} its dependence grows by {:.4f} nats, error {:.4f}; by 0 in a flat plane"
     words = [told.format(*each) for each in zip(pair, gain, error, strict=True)]
     return link(name, gain, 0.0, (_at(ratio, pair) - _ENOUGH) / _ENOUGH, words, effort=effort)
 
@@ -73,22 +75,26 @@ def told_apart_elsewhere(case: Case, halves: list[np.ndarray]) -> Link:
 def _chosen(told: list[Link], best: np.ndarray) -> Link:
     """Take for each component what one of several links says of it."""
     each = np.arange(len(best))
-    rows = [np.array([getattr(one, part) for one in told])[best, each] for part in _PARTS]
+    measured, null, strength = (np.array([getattr(one, part) for one in told])[best, each] for part in _PARTS)
     words = [told[one].words[k] for k, one in enumerate(best)]
-    return link(told[0].name, *rows, words, effort=told[0].effort)
+    return link(told[0].name, measured, null, strength, words, effort=told[0].effort)
 
 
 def independent(planes: Planes) -> Link:
-    """Compare the dependence that is left, beyond twice its error, with what a rotation would add."""
+    """Compare the dependence on all others that is left with what a rotation in a plane would add.
+
+    Of each pair counts what exceeds twice its error, and of what a rotation would add the median over pairs,
+    since one weak partner says nothing about the dependence on the others.
+    """
+    name = "independent of the others"
     if len(planes.left) == 1:
-        return link("independent of the others", np.nan, 0.0, 0.0, ["there is no other component"])
-    left = np.maximum(planes.left - 2 * planes.left_error, 0.1 * planes.left_error)
-    ratio = np.log10(np.maximum(planes.gain, 2 * planes.gain_error) / np.maximum(left, 1e-12))
-    pair = _weakest(ratio)
-    told = "{:.4f} nats of dependence on z{} are left, standard error {:.4f}; 0 if they are independent"
-    rows = zip(_at(planes.left, pair), pair, _at(planes.left_error, pair), strict=True)
-    words = [told.format(*each) for each in rows]
-    return link("independent of the others", _at(planes.left, pair), 0.0, _at(ratio, pair), words)
+        return link(name, np.nan, 0.0, 0.0, ["there is no other component"])
+    beyond = np.nan_to_num(np.maximum(planes.left - 2 * planes.left_error, 0))
+    left, pair = beyond.sum(1), np.nan_to_num(planes.left, nan=-np.inf).argmax(1)
+    added = np.nanmedian(np.maximum(planes.gain, 2 * planes.gain_error), axis=1)
+    told = "{:.4f} nats of dependence are left beyond chance, most on z{}; a rotation would add {:.4f}"
+    words = [told.format(*each) for each in zip(left, pair, added, strict=True)]
+    return link(name, left, 0.0, np.log10(added / np.maximum(left, _LITTLE)), words)
 
 
 def free_of_noise(case: Case) -> Link:
@@ -106,7 +112,9 @@ def free_of_noise(case: Case) -> Link:
     noise = case.rng(24).normal(size=(n_rows, 1))
     again = standard(case.codes) * np.sqrt(1 - share) + noise * np.sqrt(share)
     kept = np.abs(np.diagonal(correlations(case.codes, again)))
-    told = "{:.1%} of it is noise, if that is as large within the components as outside: a correlation of {:.3f}"
+    told = (
+        "{:.1%} of it is noise, if that is as large within the components as outside: a correlation of {:.3f}"
+    )
     words = [told.format(*each) for each in zip(share, kept, strict=True)]
     return link(name, kept, 1.0, match_strength(kept), words)
 
@@ -135,7 +143,9 @@ def enough_rows(case: Case) -> Link:
     words = [
         f"with {len(case.codes)} rows, and as dependent as they are, a correlation of {r:.3f}" for r in found
     ]
-    flat = np.clip(1 - found / 0.5, 0, 1)  # 1 where any rotation would do as well, which is worse than an error
+    flat = np.clip(
+        1 - found / 0.5, 0, 1
+    )  # 1 where any rotation would do as well, which is worse than an error
     return link("error of sampling", found, 0.0, match_strength(found) - 2 * flat, words)
 
 
@@ -162,7 +172,7 @@ def other_starts(case: Case, here: Planes) -> Link:
     ends = [_end(case, np.arange(len(case.x)), k) for k in range(_starts(case))]
     own = np.minimum(independent(here).strength, 1) - 0.5
     found = np.min([_challenge(case, each, own) for each in ends], axis=0)
-    told = "{} more starts; of components found there that are as independent, the one in its place has correlation {:.3f}"
+    told = "of {} more starts none has as independent a component in its place with correlation below {:.3f}"
     words = [told.format(len(ends), each) for each in found]
     return link(name, found, _by_chance(n, case.rng(23)), match_strength(found), words, effort="quick")
 
@@ -189,14 +199,14 @@ def _starts(case: Case) -> int:
 
 
 def _end(case: Case, rows: np.ndarray, start: int) -> np.ndarray:
-    """The codes of all rows by a fit to some of them from a start of its own."""
+    """Return the codes of all rows by a fit to some of them from a start of its own."""
     words = f"to {len(rows)} rows from start {start + 1}"
     fit = case.refit(rows, words, n_components=case.codes.shape[1], n_restarts=1, w_init=None)
     return np.asarray(fit.transform(case.x), dtype=np.float64)
 
 
 def one_more(case: Case) -> Link:
-    """Ask for one component more: a latent that was there stays; where x has no more directions, all are in."""
+    """Ask for one component more: a latent that was there stays, unless x has no more directions."""
     name, n = "comes back beside one component more", case.codes.shape[1]
     if not case.allows("full"):
         return unchecked(name, n, "full")

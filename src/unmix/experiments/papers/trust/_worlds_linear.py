@@ -113,7 +113,7 @@ def few_rows(n: int, seed: int) -> LatentDataset:
 
 
 def events(n: int, seed: int) -> LatentDataset:
-    """Sums of events, for which another rotation may have the higher contrast, with a little noise."""
+    """Add up events, for which another rotation may have the higher contrast, with a little noise."""
     rng = np.random.default_rng(seed)
     k = int(rng.integers(3, 9))
     z = 1.0 * (rng.uniform(size=(n, k)) < rng.uniform(0.02, 0.3, k))
@@ -136,7 +136,7 @@ def dependent(n: int, seed: int) -> LatentDataset:
 
 
 def curved(n: int, seed: int) -> LatentDataset:
-    """A mixing that bends: each variable distorted after it, or a layer of tanh within."""
+    """Bend the mixing: each variable is distorted after it, or a layer of tanh is within."""
     rng = np.random.default_rng(seed)
     z = sources(n, int(rng.integers(3, 6)), rng, HEAVY + LIGHT)
     k, bend = z.shape[1], rng.uniform(0.2, 2.0)
@@ -161,7 +161,7 @@ def gaussian(n: int, seed: int) -> LatentDataset:
 
 
 def spherical(n: int, seed: int) -> LatentDataset:
-    """A Gaussian with a common scale: Student t, a shell or a ball, all of which look alike from each side."""
+    """Draw Student t, a shell or a ball: laws that look alike from each side."""
     rng = np.random.default_rng(seed)
     k = int(rng.integers(2, 8))
     way = rng.normal(size=(n, k))
