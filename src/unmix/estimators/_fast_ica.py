@@ -338,9 +338,8 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return found.few.shape(point.rotation / size[:, None], self.fun, spread.n_samples)
 
     def _remember_planes(self, shape: Shape, order: np.ndarray) -> None:
-        self.reliability_ = shape.reliability[order] if self.whiten else None
-        if self.whiten and self.stability_ is not None:
-            self.reliability_ = np.minimum(self.reliability_, self.stability_)
+        most = 1.0 if self.stability_ is None else self.stability_
+        self.reliability_ = np.minimum(shape.reliability[order], most) if self.whiten else None
         self.curvature_ = shape.curvature[np.ix_(order, order)] if self.whiten else None
         pairs = ~np.eye(len(order), dtype=bool)
         self.gamma_ = float(shape.curvature[pairs].min()) if self.whiten and len(order) > 1 else None

@@ -19,7 +19,8 @@ from scipy.optimize import linear_sum_assignment
 from unmix.solvers.ica import shape_of_codes
 
 from ._case import Case
-from ._common import correlations, match_strength
+from ._common import match_strength
+from ._linear_noise import free_of_noise, none_left_out
 from ._linear_planes import Planes, planes_of, standard
 from ._link import Link, link, unchecked
 
@@ -28,7 +29,6 @@ _ENOUGH = 2.5  # standard errors at which a gain counts as undecided: the least 
 _WORK = 2e7  # rows x components^2 over all other starts, which keeps them to about a second
 _MOST_STARTS, _MOST_HALVES = 8, 3
 _UNCHANGED = 0.99  # correlation from which on another start has ended at the same place
-_UNSEEN = 0.5  # strength of what cannot be seen in these data: neither for nor clearly against
 
 _PARTS = ("measured", "null", "strength")
 
@@ -44,7 +44,7 @@ def links(case: Case) -> Iterator[Link]:
     halves = _halves(case) if case.allows("quick") else []
     yield told_apart_elsewhere(case, halves)
     yield comes_back(case, "comes back from one half", "quick", halves)
-    yield other_starts(case, here)
+    yield other_starts(case, here, halves)
     yield one_more(case)
 
 
@@ -65,9 +65,9 @@ def told_apart_elsewhere(case: Case, halves: list[np.ndarray]) -> Link:
     name, n = "a rotation would show on rows not used", case.codes.shape[1]
     if not halves:
         return unchecked(name, n, "quick")
-    codes = case.codes[case.halves[1]]
-    best = np.argmax([same(codes, each) for each in halves], axis=0)
-    found = [each[:, partner(codes, each)] for each in halves]
+    seen = case.halves[1]
+    best = np.argmax([same(case.codes[seen], each[seen]) for each in halves], axis=0)
+    found = [each[seen][:, partner(case.codes[seen], each[seen])] for each in halves]
     told = [told_apart(name, planes_of(each, case.rng(22)), "quick") for each in found]
     return _chosen(told, best)
 
@@ -97,46 +97,6 @@ def independent(planes: Planes) -> Link:
     return link(name, left, 0.0, np.log10(added / np.maximum(left, _LITTLE)), words)
 
 
-def free_of_noise(case: Case) -> Link:
-    """Tell how much of each component noise leaves, if it is as large everywhere as outside the components.
-
-    Its rank correlation with itself and as much noise again, since that is how a component is judged.
-    """
-    name, (n_rows, n) = "free of noise", case.codes.shape
-    spread = _outside(case)
-    if not len(spread):
-        words = ["there are no more variables than components, so that noise does not show"] * n
-        return link(name, np.nan, 1.0, _UNSEEN, words)
-    weights = case.model.components_ / np.maximum(case.codes.std(0), 1e-300)[:, None]
-    share = np.clip((spread[1:] if len(spread) > 1 else spread).mean() * np.square(weights).sum(1), 0, 1)
-    noise = case.rng(24).normal(size=(n_rows, 1))
-    again = standard(case.codes) * np.sqrt(1 - share) + noise * np.sqrt(share)
-    kept = np.abs(np.diagonal(correlations(case.codes, again)))
-    told = (
-        "{:.1%} of it is noise, if that is as large within the components as outside: a correlation of {:.3f}"
-    )
-    words = [told.format(*each) for each in zip(share, kept, strict=True)]
-    return link(name, kept, 1.0, match_strength(kept), words)
-
-
-def none_left_out(case: Case) -> Link:
-    """Compare the widest direction that the components leave out with the others: noise is as wide in all."""
-    name, n, spread = "no latent left out", case.codes.shape[1], _outside(case)
-    if len(spread) < 2:
-        words = [f"{len(spread)} direction(s) of x are left out, too few to compare"] * n
-        return link(name, np.nan, 1.0, _UNSEEN, words)
-    ratio = spread[0] / max(spread[1:].mean(), 1e-12 * np.trace(np.cov(case.x, rowvar=False)))
-    words = [f"of what is left out one direction varies {ratio:.1f} times as much as the others"] * n
-    return link(name, ratio, 1.0, 1 - 2 * np.log10(max(ratio, 1e-3)), words)
-
-
-def _outside(case: Case) -> np.ndarray:
-    """Variances of the directions of x that the components leave out, the widest first."""
-    d, n = case.x.shape[1], case.codes.shape[1]
-    left = case.x - case.model.inverse_transform(case.codes)
-    return np.linalg.eigvalsh(np.atleast_2d(np.cov(left, rowvar=False)))[::-1][: d - n]
-
-
 def enough_rows(case: Case) -> Link:
     """Tell the correlation that is left with so few rows, by the theory behind `FastICA.reliability_`."""
     found = shape_of_codes(case.codes, case.model.fun).reliability
@@ -157,19 +117,24 @@ def comes_back(case: Case, name: str, effort: str, others: list[np.ndarray]) -> 
     n = case.codes.shape[1]
     if not others:
         return unchecked(name, n, effort)
-    found = np.max([same(case.codes[case.halves[1]], each) for each in others], axis=0)
+    seen = case.halves[1]
+    found = np.max([same(case.codes[seen], each[seen]) for each in others], axis=0)
     chance = _by_chance(n, case.rng(23))
     told = "a refit has it with correlation {:.3f}; a random rotation would have {:.2f}"
     words = [told.format(each, chance) for each in found]
     return link(name, found, chance, match_strength(found), words, effort=effort)
 
 
-def other_starts(case: Case, here: Planes) -> Link:
-    """Look for a counterexample: another start that ends at another component, as independent as this one."""
+def other_starts(case: Case, here: Planes, halves: list[np.ndarray]) -> Link:
+    """Look for a counterexample: another start that ends at another component, as independent as this one.
+
+    Where fits are dear, the one to half of the rows serves here too.
+    """
     name, n = "no other optimum", case.codes.shape[1]
-    if not case.allows("quick"):
+    if not halves:
         return unchecked(name, n, "quick")
-    ends = [_end(case, np.arange(len(case.x)), k) for k in range(_starts(case))]
+    more = _starts(case)
+    ends = [_end(case, np.arange(len(case.x)), k) for k in range(more)] if more > 1 else halves
     own = np.minimum(independent(here).strength, 1) - 0.5
     found = np.min([_challenge(case, each, own) for each in ends], axis=0)
     told = "of {} more starts none has as independent a component in its place with correlation below {:.3f}"
@@ -187,9 +152,8 @@ def _challenge(case: Case, others: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 
 def _halves(case: Case) -> list[np.ndarray]:
-    """Codes of the second half by a few fits to the first, each from a start of its own."""
-    rows, seen = case.halves
-    return [_end(case, rows, k)[seen] for k in range(min(_starts(case), _MOST_HALVES))]
+    """Return the codes by a few fits to the first half of the rows, each from a start of its own."""
+    return [_end(case, case.halves[0], k) for k in range(min(_starts(case), _MOST_HALVES))]
 
 
 def _starts(case: Case) -> int:
@@ -211,7 +175,7 @@ def one_more(case: Case) -> Link:
     if not case.allows("full"):
         return unchecked(name, n, "full")
     if case.model.rank_ > n:
-        return comes_back(case, name, "full", [case.more.transform(case.x[case.halves[1]])])
+        return comes_back(case, name, "full", [case.more.transform(case.x)])
     words = ["x has no further direction that a component could take"] * n
     return link(name, np.nan, np.nan, 1.0, words, effort="full")
 
