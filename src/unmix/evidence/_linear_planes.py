@@ -14,7 +14,7 @@ import numpy as np
 
 ANGLES = np.deg2rad([-45.0, -36.0, -27.0, 27.0, 36.0])  # a correlation of .95 is an angle of 18 degrees
 _REACH, _BINS, _JOINT_BINS = 6.0, 160, 48
-_MOST_ROWS, _MOST_PARTNERS = 5000, 24
+_MOST_ROWS, _ALL_PAIRS, _PARTNERS = 4000, 24, 12  # pairs cost a millisecond each
 _GAUSSIAN = 0.374567 + np.log(2)  # E[log 2 cosh y] of a standard normal y
 
 
@@ -53,8 +53,8 @@ def confusable(y: np.ndarray) -> np.ndarray:
 
     These are the most dependent ones, by the correlation of log cosh, and the least non-Gaussian ones.
     """
-    n, half = y.shape[1], _MOST_PARTNERS // 2
-    if n <= _MOST_PARTNERS:
+    n, half = y.shape[1], _PARTNERS // 2
+    if n <= _ALL_PAIRS:
         return ~np.eye(n, dtype=bool)
     size = np.abs(y) + np.log1p(np.exp(-2 * np.abs(y)))
     dependence = np.abs(np.corrcoef(size.T)) - 2 * np.eye(n)

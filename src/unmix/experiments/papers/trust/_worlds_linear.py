@@ -71,11 +71,11 @@ def heavy(n: int, seed: int) -> LatentDataset:
 
 
 def light(n: int, seed: int) -> LatentDataset:
-    """Three to eight bounded, skewed or bimodal latents in units that differ a thousandfold."""
+    """Three to eight bounded, skewed or bimodal latents in units that differ a hundredfold."""
     rng = np.random.default_rng(seed)
     z = sources(n, int(rng.integers(3, 9)), rng, LIGHT)
     x = z @ matrix(z.shape[1], z.shape[1], rng).T
-    return LatentDataset(x * 10 ** rng.uniform(-1.5, 1.5, x.shape[1]), z)
+    return LatentDataset(x * 10 ** rng.uniform(-1, 1, x.shape[1]), z)
 
 
 def many(n: int, seed: int) -> LatentDataset:
