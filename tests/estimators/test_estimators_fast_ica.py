@@ -167,6 +167,37 @@ def test_reliability_is_the_correlation_that_is_measured():
     assert 0.7 < np.mean(measured) / np.mean(expected) < 1.4
 
 
+@pytest.mark.parametrize("kind", ["student", "shell", "ball"])
+def test_a_spherical_law_has_no_reliable_component(kind):
+    rng = np.random.default_rng(0)
+    way = rng.normal(size=(3000, 4))
+    if kind == "student":
+        x = way / np.sqrt(rng.chisquare(5, (3000, 1)))
+    else:
+        radius = 1.0 if kind == "shell" else rng.uniform(size=(3000, 1)) ** 0.25
+        x = radius * way / np.linalg.norm(way, axis=1, keepdims=True)
+    model = FastICA(random_state=0, tol=1e-4).fit(x @ rng.normal(size=(4, 4)))
+    assert not model.gaussian_.any() and model.reliability_.max() < 0.1
+
+
+def test_a_false_optimum_is_less_reliable_than_what_is_right():
+    rng = np.random.default_rng(2)
+    s = 1.0 * (rng.uniform(size=(3000, 6)) < [0.05, 0.05, 0.05, 0.2, 0.2, 0.2])
+    x = s @ rng.normal(size=(6, 6))
+    model = FastICA(random_state=0).fit(x)
+    right = np.abs(np.corrcoef(model.transform(x).T, s.T)[:6, 6:]).max(1) > 0.95
+    assert 0 < right.sum() < 6
+    assert model.reliability_[~right].max() < 0.8 < model.reliability_[right].min()
+
+
+def test_reliability_is_at_most_the_stability_over_restarts():
+    rng = np.random.default_rng(0)
+    energy = np.exp(0.7 * rng.normal(size=(2000, 1)))
+    x = energy * rng.laplace(size=(2000, 8)) @ rng.normal(size=(8, 8))
+    model = FastICA(n_restarts=3, random_state=0, tol=1e-4).fit(x)
+    assert (model.reliability_ <= model.stability_).all()
+
+
 def test_stability_over_restarts():
     _, x = mixed(4000, "lll" + "n" * 9)
     model = FastICA(n_restarts=4, random_state=0).fit(x)

@@ -10,6 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from unmix.rows import array_rows
+from unmix.solvers.ica import shape_of_codes
 from unmix.solvers.ica._blocks import Prepare, sample_stride
 from unmix.solvers.ica._reliability import gaussian_like
 from unmix.solvers.ica._rotations import polar
@@ -97,3 +98,21 @@ def test_samples_are_taken_only_where_they_save_time():
     assert sample_stride(1000, 3) == 1 and sample_stride(29_999, 3) == 1
     assert sample_stride(200_000, 64) == 12 and sample_stride(10**6, 256) == 3
     assert (10**7 // sample_stride(10**7, 2048)) * 2048 <= 2**26 * 1.01
+
+
+@pytest.mark.parametrize("fun", CONTRASTS)
+def test_independent_components_show_no_dependence_beyond_chance(fun):
+    shown = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = np.column_stack([rng.laplace(size=(1000, 3)), rng.uniform(size=(1000, 3))])
+        shown.append(shape_of_codes(y, fun).dependence.max())
+    assert np.mean(np.array(shown) > 0.05) <= 0.1
+
+
+def test_dependence_is_one_where_the_contrast_is_flat_and_symmetric():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(5000, 3)) / np.sqrt(rng.chisquare(6, (5000, 1)))
+    found = shape_of_codes(np.column_stack([y, rng.laplace(size=5000)]), "logcosh").dependence
+    np.testing.assert_array_equal(found, found.T)
+    assert (found[:3, :3] + np.eye(3) == 1).all() and found[3, :3].max() < 0.1 and not found.diagonal().any()

@@ -115,8 +115,10 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     gaussian_ : array of bool
         Components that can't be told from Gaussian ones. Those among themselves are arbitrary.
     reliability_ : array of shape (n_components,) or None
-        Expected correlation with the component that endless data of the kind would give, by the asymptotic
-        theory; 0 for Gaussian ones among themselves; None without whitening.
+        Expected correlation with an independent component: what the asymptotic theory gives, which takes
+        independence for granted, times 1 less the largest dependence on another component that is left; at
+        most `stability_`, if there are restarts. 0 for Gaussian ones among themselves and for spherical laws,
+        which look alike after any rotation; None without whitening. It is no verdict: see `unmix.trust`.
     curvature_ : array of shape (n_components, n_components) or None
         Of the contrast in the plane of each pair; near 0 where both are Gaussian.
     gamma_ : float or None
@@ -320,8 +322,8 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.mean_, self.n_samples_seen_, self.rank_ = spread.mean, spread.n_samples, whitening.rank
         self.whitening_ = whitening.to if white else None
         self.nongaussianity_, self.gaussian_ = shape.excess[order], shape.gaussian[order]
-        self._remember_planes(shape, order)
         self.stability_ = stability(found.rotations)[order] if len(found.rotations) > 1 else None
+        self._remember_planes(shape, order)
         self.converged_ = solution.settled.cpu().numpy()[order]
         self.gradients_, self.n_iter_ = solution.gradients, len(solution.gradients)
 
@@ -336,7 +338,8 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return found.few.shape(point.rotation / size[:, None], self.fun, spread.n_samples)
 
     def _remember_planes(self, shape: Shape, order: np.ndarray) -> None:
-        self.reliability_ = shape.reliability[order] if self.whiten else None
+        most = 1.0 if self.stability_ is None else self.stability_
+        self.reliability_ = np.minimum(shape.reliability[order], most) if self.whiten else None
         self.curvature_ = shape.curvature[np.ix_(order, order)] if self.whiten else None
         pairs = ~np.eye(len(order), dtype=bool)
         self.gamma_ = float(shape.curvature[pairs].min()) if self.whiten and len(order) > 1 else None

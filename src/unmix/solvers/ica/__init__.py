@@ -4,7 +4,7 @@ from ._blocks import block_rows
 from ._reliability import Shape, labeller, stability
 from ._rotations import Goal, Solution, fixed_point, polar, quasi_newton
 from ._sums import CONTRASTS
-from ._white import Spread, White, Whitening, spread_of, white_rows, whitening_of
+from ._white import Spread, White, Whitening, shape_of_codes, spread_of, white_rows, whitening_of
 
 __all__ = [
     "CONTRASTS",
@@ -15,6 +15,7 @@ __all__ = [
     "polar",
     "quasi_newton",
     "Shape",
+    "shape_of_codes",
     "Solution",
     "Spread",
     "spread_of",

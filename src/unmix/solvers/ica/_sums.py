@@ -74,8 +74,9 @@ def contrast_sums(
 
 def shape_sums(
     x: Float[Tensor, "n x"], weights: Float[Tensor, "z x"], fun: str
-) -> tuple[Float[Tensor, "m z"], Float[Tensor, "z z"]]:
-    """Sum what tells the shape of each component, and E[g'(y_i) y_j^2], which tells the planes between them.
+) -> tuple[Float[Tensor, "m z"], Float[Tensor, "z z"], Float[Tensor, "z z"]]:
+    """Sum what tells the shape of each component, and of pairs g'(y_i) y_j^2, which tells how curved the
+    contrast is in their plane, and g'(y_i) g'(y_j), which tells how dependent they are.
 
     The rows of the first are G, g', g y, g^2, y^3, y^6, and q^2, q y^2, y^4 with q = g'(y) - g(y) y.
     """
@@ -86,4 +87,5 @@ def shape_sums(
     cube = y * square
     shape = [contrast.value(y), slope, g * y, g.square(), cube, cube.square()]
     errors = [q.square(), q * square, square.square()]
-    return torch.stack([term.sum(0).double() for term in shape + errors]), (slope.T @ square).double()
+    own = torch.stack([term.sum(0).double() for term in shape + errors])
+    return own, (slope.T @ square).double(), (slope.T @ slope).double()

@@ -1,0 +1,161 @@
+"""The evidence for independent components: laws, worlds where nothing is identifiable, and good ones."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from unmix.estimators import FastICA
+from unmix.evidence import Case, trust
+from unmix.evidence._linear import links
+from unmix.evidence._linear_planes import confusable, gain_of, left_of, planes_of
+from unmix.experiments.papers.trust._worlds_linear import FAMILIES, events, gaussian, planes, spherical
+
+NAMES = [
+    *("a rotation would show", "independent of the others", "error of sampling", "free of noise"),
+    *("no latent left out", "a rotation would show on rows not used", "comes back from one half"),
+    *("no other optimum", "comes back beside one component more"),
+]
+
+
+def mixed(n_rows, *, n_variables=4, noise=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    z = np.column_stack([rng.laplace(size=n_rows), rng.uniform(-1, 1, n_rows), rng.gamma(1.0, size=n_rows)])
+    z = np.column_stack([z, np.sign(rng.normal(size=n_rows)) + 0.3 * rng.normal(size=n_rows)])
+    x = (z / z.std(0)) @ np.linalg.qr(rng.normal(size=(n_variables, 4)))[0].T
+    return z, x + noise * rng.normal(size=x.shape)
+
+
+def strengths(model, x, effort="full"):
+    return {each.name: each.strength for each in links(Case(model, x, effort=effort, random_state=0))}
+
+
+@pytest.fixture(scope="module")
+def good():
+    z, x = mixed(1000)
+    return z, x, FastICA(random_state=0, precision="float64").fit(x)
+
+
+def test_a_good_world_is_trusted_and_checks_are_named(good):
+    _, x, model = good
+    for effort, verdict in (("none", "not checked"), ("full", "yes")):
+        found = trust(model, x, effort=effort, verbose=False)
+        assert set(found.verdicts) == {verdict}
+        assert [each.name for each in found.evidence] == NAMES
+
+
+def test_what_was_measured_at_one_effort_stays_at_a_higher_one(good):
+    _, x, model = good
+    few, more = strengths(model, x, "quick"), strengths(model, x, "full")
+    for name in NAMES[:-1]:
+        np.testing.assert_array_equal(few[name], more[name])
+
+
+def test_relabelling_permutes_the_answer(good):
+    _, x, model = good
+    order, other = np.array([2, 0, 3, 1]), copy.copy(model)
+    other.components_, other.mixing_ = model.components_[order] * -1, model.mixing_[:, order] * -1
+    here, there = strengths(model, x), strengths(other, x)
+    for name, values in here.items():
+        np.testing.assert_allclose(there[name], values[order], atol=0.05, err_msg=name)
+
+
+def test_units_and_copies_of_rows_change_nothing(good):
+    _, x, model = good
+    here = strengths(model, x)
+    copies = strengths(model, np.concatenate([x, x[::-1]]))
+    scaled = strengths(FastICA(random_state=0, precision="float64").fit(1000 * x), 1000 * x)
+    for name, values in here.items():
+        np.testing.assert_allclose(copies[name], values, atol=1e-9, err_msg=name)
+        np.testing.assert_allclose(scaled[name], values, atol=0.05, err_msg=name)
+
+
+@pytest.mark.parametrize("world", [gaussian, spherical, planes])
+@pytest.mark.parametrize("seed", range(2))
+def test_where_nothing_is_identifiable_nothing_is_trusted(world, seed):
+    data = world(800, seed)
+    model = FastICA(random_state=seed, tol=1e-3).fit(data.x)
+    for effort in ("none", "quick"):
+        assert not trust(model, data.x, effort=effort, verbose=False).trusted.any()
+
+
+@pytest.mark.parametrize("seed", [2, 5])
+def test_a_false_optimum_of_events_is_not_trusted(seed):
+    rng = np.random.default_rng(seed)
+    z = 1.0 * (rng.uniform(size=(3000, 4)) < 0.2)
+    x = z @ rng.normal(size=(4, 4))
+    model = FastICA(random_state=0).fit(x)
+    wrong = np.abs(np.corrcoef(model.transform(x).T, z.T)[:4, 4:]).max(1) < 0.95
+    assert wrong.any() and not trust(model, x, effort="none", verbose=False).probability[wrong].max() > 0.4
+    assert model.reliability_[wrong].max() < 0.9
+
+
+def test_noise_shows_where_there_are_variables_to_spare():
+    _, x = mixed(1000, n_variables=9, noise=0.7)
+    found = strengths(FastICA(4, random_state=0).fit(x), x, "none")
+    assert found["free of noise"].max() < 0 and found["no latent left out"].min() > 0.5
+    _, x = mixed(1000, n_variables=9, noise=0.03)
+    assert strengths(FastICA(4, random_state=0).fit(x), x, "none")["free of noise"].min() > 0.5
+
+
+def test_a_latent_left_out_shows():
+    _, x = mixed(1000, n_variables=9, noise=0.03)
+    found = strengths(FastICA(3, random_state=0).fit(x), x, "none")
+    assert found["no latent left out"].max() < 0
+
+
+def test_few_rows_are_no_evidence():
+    data = gaussian(60, 1)
+    found = strengths(FastICA(random_state=0, tol=1e-4).fit(data.x), data.x, "none")
+    assert found["a rotation would show"].max() < 0.5 and found["error of sampling"].max() < 0
+
+
+def test_one_component_alone_is_not_trusted(good):
+    _, x, _ = good
+    assert not trust(FastICA(1, random_state=0).fit(x), x, effort="quick", verbose=False).trusted.any()
+
+
+def test_a_plane_of_independent_variables_has_no_dependence_and_gains_some(good):
+    z, _, _ = good
+    z = (z - z.mean(0)) / z.std(0)
+    rng = np.random.default_rng(1)
+    gain, error = gain_of(z[:, [0, 1]])
+    left, doubt = left_of(z[:, [0, 1]], np.column_stack([z[:, 0], rng.permutation(z[:, 1])]))
+    assert gain > 5 * error and abs(left) < 4 * doubt
+    turned = z[:, [0, 1]] @ np.array([[1, 1], [-1, 1]]) / np.sqrt(2)
+    left, doubt = left_of(turned, np.column_stack([turned[:, 0], rng.permutation(turned[:, 1])]))
+    assert left > 4 * doubt and gain_of(turned)[0] < 0
+
+
+def test_no_rotation_of_a_gaussian_gains():
+    ratios = []
+    for seed in range(10):
+        gain, error = gain_of(np.random.default_rng(seed).normal(size=(2000, 2)))
+        ratios.append(gain / error)
+    assert max(ratios) < 1.5
+
+
+def test_of_many_components_the_likeliest_to_be_confused_are_looked_at():
+    rng = np.random.default_rng(0)
+    y = rng.laplace(size=(500, 30))
+    y[:, 7] = np.abs(y[:, 3]) * rng.choice([-1, 1], 500)
+    y[:, [11, 12]] = rng.normal(size=(500, 2))
+    y = (y - y.mean(0)) / y.std(0)
+    marked = confusable(y)
+    assert marked[3, 7] and marked[11, 12] and not marked.all() and not marked.diagonal().any()
+    np.testing.assert_array_equal(np.isfinite(planes_of(y, rng).gain), marked)
+
+
+def test_families_differ_and_are_drawn_anew_from_each_seed():
+    assert len({family.name for family in FAMILIES}) == len(FAMILIES) and sum(f.null for f in FAMILIES) == 3
+    for family in FAMILIES:
+        first, again, other = (family.draw(100, seed) for seed in (0, 0, 1))
+        np.testing.assert_array_equal(first.x, again.x)
+        assert first.x.shape != other.x.shape or not np.allclose(first.x, other.x)
+
+
+def test_latents_that_rest_are_judged_by_plain_correlation():
+    data = events(500, 0)
+    family = next(each for each in FAMILIES if each.name == "linear.events")
+    assert family.right(data, data.z[:, ::-1] + 0.01, ()).all()
+    assert not family.right(data, data.x, ()).all()
