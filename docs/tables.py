@@ -5,8 +5,10 @@ between them is written here, from the largest budget that is stored, and nothin
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+import matplotlib.pyplot as plt
 
 from unmix.experiments import RAW, ROTATION, Line, Store, Table, summarise
 from unmix.experiments.papers.cg import _common as cg
@@ -17,10 +19,14 @@ from unmix.experiments.papers.ddl.recovery import EXACT
 from unmix.experiments.papers.mechanistic import _common as slots
 from unmix.experiments.papers.pdgmm import _common as pdgmm
 from unmix.experiments.papers.pdgmm import d5_bounds, d9, second_stage
+from unmix.experiments.papers.trust import judgement
+from unmix.plots import reliability
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- /table -->)", flags=re.DOTALL)
+DIAGRAM = ROOT / "docs" / "img" / "reliability.svg"
+EFFORTS = ("quick", "full")
 Entry = tuple[str, str]  # row and value of a cell
 View = dict[str, Entry]  # by the head of a column
 
@@ -117,10 +123,14 @@ VIEWS: dict[str, View] = {
 }
 
 
-def filled(text: str, tables: Iterable[Table]) -> str:
-    """Return a document with its tables written again."""
+def filled(text: str, tables: Iterable[Table], units: Mapping[str, judgement.Units] | None = None) -> str:
+    """Return a document with its tables written again; that of trust where its runs are given."""
     stored = {table.experiment: table for table in reversed(tuple(tables)) if table.budget != "smoke"}
-    return BLOCK.sub(lambda found: found[1] + block(found[2], stored.get(found[2])) + found[3], text)
+
+    def written(name: str) -> str:
+        return trust_block(units or {}) if name == judgement.EXPERIMENT else block(name, stored.get(name))
+
+    return BLOCK.sub(lambda found: found[1] + written(found[2]) + found[3], text)
 
 
 def block(name: str, table: Table | None) -> str:
@@ -143,6 +153,42 @@ def block(name: str, table: Table | None) -> str:
     )
 
 
+def trust_block(units: Mapping[str, judgement.Units]) -> str:
+    """Write the calibration: every family judged by chains that have not seen it."""
+    if not units:
+        return f"`unmix reproduce {judgement.EXPERIMENT}`: not run yet.\n"
+    judged = {effort: judgement.lines(units, effort) for effort in EFFORTS}
+    heads = ["family left out", "data sets", "latents", "right"]
+    heads += [
+        f"{word}, {effort}" for effort in EFFORTS for word in ("trusted", "right of these", "recall", "clean")
+    ]
+    rows = [heads, ["---"] * len(heads), *map(_judged, *judged.values())]
+    first = f"`unmix reproduce {judgement.EXPERIMENT}`, each family judged by chains that have not seen it:"
+    return "\n".join([first, "", *(f"| {' | '.join(row)} |" for row in rows), ""])
+
+
+def _judged(*efforts: judgement.Line) -> list[str]:
+    """Write one family: its size, then for each effort what was trusted and how often that was right."""
+    one = efforts[0]
+    known = [one.name, str(one.n_worlds), str(one.n_units), str(one.right)]
+    return known + [text for line in efforts for text in _verdicts(line)]
+
+
+def _verdicts(line: judgement.Line) -> tuple[str, str, str, str]:
+    precision = f"{line.both} ({line.precision:.0%})" if line.trusted else ""
+    recall = f"{line.recall:.0%}" if line.right else ""
+    return str(line.trusted), precision, recall, f"{line.clean} of {line.n_worlds}"
+
+
+def draw(units: Mapping[str, judgement.Units]) -> None:
+    """Draw the reliability diagram, the same bytes for the same results."""
+    bins = {effort: judgement.reliability(units, effort) for effort in EFFORTS}
+    with plt.rc_context({"svg.hashsalt": "unmix", "svg.fonttype": "path"}):
+        ax = reliability(bins, threshold=judgement.THRESHOLD)
+        ax.figure.set_size_inches(6, 4.2)
+        ax.figure.savefig(DIAGRAM, metadata={"Date": None}, transparent=True)
+
+
 def _entry(head: str, line: Line | None) -> str:
     if line is None or line.ours is None:
         return ""
@@ -159,5 +205,8 @@ def _entry(head: str, line: Line | None) -> str:
 
 if __name__ == "__main__":
     tables = summarise(Store(ROOT / "results").records())
+    units = judgement.read(judgement.records_of(ROOT / "results"))
     for path in DOCUMENTS:
-        path.write_text(filled(path.read_text(encoding="utf-8"), tables), encoding="utf-8")
+        path.write_text(filled(path.read_text(encoding="utf-8"), tables, units), encoding="utf-8")
+    if units:
+        draw(units)

@@ -97,7 +97,7 @@ def match_strength(correlation: np.ndarray) -> np.ndarray:
 
 
 def best_match(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return for each latent its rank correlation, as a size, with the latent of another code matched to it."""
+    """Return for each latent the size of its rank correlation with its match in another code."""
     table = np.abs(correlations(codes, others))
     rows, columns = linear_sum_assignment(-table)
     found = table.max(1) * (len(others.T) < len(codes.T))  # what is left unmatched may share a partner

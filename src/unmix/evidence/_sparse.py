@@ -44,8 +44,8 @@ def sparsity(case: Case) -> Link:
     jacobians = case.model.jacobian(points) / case.x.std(0)[:, None]
     found = generic_sparsity(jacobians, latent_scale=case.codes.std(0))
     words = [
-        f"{excess:.1f} zeros protect it beyond those that any data show, {lead:.1f} beyond the sparsest other "
-        "coordinates"
+        f"{excess:.1f} zeros protect it beyond those that any data show, {lead:.1f} beyond those of the "
+        "sparsest other coordinates"
         for excess, lead in zip(found.excess, found.lead, strict=True)
     ]
     strength = (np.clip(found.excess, *_COUNTED) + np.clip(found.lead, *_COUNTED)) / 2
@@ -57,8 +57,8 @@ def independence(case: Case) -> Link:
     found, rng = dependence(case.codes), case.rng(3)
     null = np.mean([dependence(_turned(case.codes, rng)) for _ in range(10)], axis=0)
     words = [
-        f"its largest correlation with another latent, or of their squares, is {here:.2f}; random coordinates "
-        f"have {there:.2f}"
+        f"its largest correlation with another latent, or of their squares, is {here:.2f}; random "
+        f"coordinates have {there:.2f}"
         for here, there in zip(found, null, strict=True)
     ]
     strength = np.clip(2 * np.log10(_DEPENDENT / np.maximum(found, 1e-3)), -_CLEAR, _CLEAR)
@@ -92,7 +92,8 @@ def number_of_latents(case: Case) -> Link:
     left = partial(_left, case)
     own, more = left(n), left(n + 1)
     ratio = more / max(own, 1e-12)
-    words = f"one latent more leaves {more:.2%} of x on rows not used instead of {own:.2%}, one fewer {left(n - 1):.2%}"
+    beside = f"one latent more leaves {more:.2%} and one fewer {left(n - 1):.2%}"
+    words = f"the model's number leaves {own:.2%} of x on rows not used to a plain autoencoder, {beside}"
     strength = 2 * np.log10(ratio / _DROP)
     return link(name, ratio, 1.0, min(strength, 1.0), [words] * n, effort="quick")
 

@@ -93,12 +93,12 @@ class Trust:
 
     @cached_property
     def weakest(self) -> tuple[Link, ...]:
-        """For each unit the least link of the part that is least likely to hold; the first one not checked."""
+        """For each unit the least link of its weakest part, or the first that was not checked."""
         open_ = next((each for each in self.evidence if not each.checked), None)
         parts, table = list(self._factors), np.array(list(self._factors.values()))
         least = [self._least(parts[part], unit) for unit, part in enumerate(table.argmin(0))]
-        missing = [verdict == "not checked" and open_ is not None for verdict in self.verdicts]
-        return tuple(open_ if m else found for m, found in zip(missing, least, strict=True))  # type: ignore[misc]
+        told = zip(self.verdicts, least, strict=True)
+        return tuple(open_ if open_ and verdict == "not checked" else found for verdict, found in told)
 
     @cached_property
     def _factors(self) -> dict[str, np.ndarray]:

@@ -10,6 +10,7 @@ from ._causal_graph import causal_graph
 from ._history import history
 from ._matrices import correlation, structure
 from ._mixture import activity, components
+from ._reliability import reliability
 from ._traversal import traversal
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "activity",
     "components",
     "causal_graph",
+    "reliability",
 ]

@@ -3,8 +3,8 @@
 Let n latents move d >= n variables by a generic map. Any n of the variables may serve as codes, and any
 direction of latent space can be chosen to move n - 1 fewer of them: n - 1 zeros for each latent are free,
 whatever the truth is, and a search among C(d, n - 1) such directions finds more by luck. So zeros count by
-what they exceed: the free ones, within every set of latents that could be recombined while the rest stays; and
-those of the sparsest other direction at hand, which had the same luck.
+what they exceed: the free ones, within every set of latents that could be recombined while the rest stays;
+and those of the sparsest other direction at hand, which had the same luck.
 
 A zero is a zero at a resolution: an entry counts in full below it and not at all from three times it on. Rows
 that point the same way at every sample are one row: copies of a sensor are no coincidence.
@@ -129,7 +129,7 @@ def _sets(n: int) -> Iterator[list[int]]:
 
 
 def _excess(moments: np.ndarray) -> np.ndarray:
-    """Take for each latent the least over sets that contain it: of the other in a pair, of others in the mean."""
+    """Take for each latent the least over sets that contain it of the mean excess of the others."""
     sizes = np.sqrt(np.einsum("dii->di", moments))
     found = np.full(sizes.shape[1], inf)
     for latents in _sets(sizes.shape[1]):
@@ -143,7 +143,7 @@ def _excess(moments: np.ndarray) -> np.ndarray:
 
 
 def _lead(moments: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Compare the zeros of each direction j with those of the sparsest one that contains j and the latent k."""
+    """Compare the zeros of each direction j with those of the sparsest one that contains j and latent k."""
     n = moments.shape[1]
     others = _other_directions(moments, rng)
     own, theirs = _zeros_along(moments, np.eye(n)), _zeros_along(moments, others)
@@ -162,7 +162,7 @@ def _zeros_along(moments: np.ndarray, directions: np.ndarray) -> np.ndarray:
 
 
 def _other_directions(moments: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return unit directions within pairs, triples and all of the latents that move as few rows as they can."""
+    """Return unit directions within pairs, triples and all of the latents that move few rows."""
     n = moments.shape[1]
     found = [np.empty((0, n))]
     for latents in _sets(n):
@@ -211,12 +211,12 @@ class Plan:
     def __str__(self) -> str:
         if self.n_observed is None:
             return (
-                f"No number of variables is enough for {self.n_latents} latents with {self.n_parents} parents "
-                f"each at a resolution of {self.resolution:.3g}: fewer parents or more samples are needed."
+                f"No number of variables is enough for {self.n_latents} latents, {self.n_parents} for each "
+                f"variable, at a resolution of {self.resolution:.3g}: fewer parents or more samples are needed."
             )
         return (
-            f"{self.n_observed} variables or more: each of {self.n_latents} latents then leaves {self.zeros:.0f} "
-            f"alone, of which {self.free} are free and the rest happen by luck in less than {self.level:.0%}."
+            f"{self.n_observed} variables or more: each of {self.n_latents} latents then leaves "
+            f"{self.zeros:.0f} alone, of which {self.free} are free and the rest happen by luck in less than {self.level:.0%}."
         )
 
 
@@ -226,9 +226,9 @@ def resolution(n_samples: int, noise: float = 0.1) -> float:
     >>> round(resolution(10_000, noise=0.5), 2)
     0.02
     """
-    if n_samples < 2 or not 0 <= noise:
+    if n_samples < 2 or noise < 0:
         raise ValueError(
-            f"`n_samples` must be at least 2 and `noise` not negative, got {n_samples} and {noise}. Mend them."
+            f"`n_samples` must be at least 2 and `noise` at least 0, got {n_samples} and {noise}. Mend them."
         )
     return max(4 * noise / sqrt(n_samples), 1e-4)
 

@@ -1,5 +1,4 @@
-"""Worlds for sparse mixing: those that diverse dictionary learning is made for, and those where it must not be
-believed.
+"""Worlds for sparse mixing: those that diverse dictionary learning is made for, and those where it must fail.
 
 Mechanisms differ from those of `unmix.data`: additive waves, products and post-nonlinear sums, none of which
 the estimator was tuned on.
@@ -7,6 +6,7 @@ the estimator was tuned on.
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -110,13 +110,14 @@ def pairs(rng: Rng) -> Structure:
     return Structure(np.kron(np.eye(k, dtype=bool), np.ones((rows, 2), bool)))
 
 
-def networks(n_samples: int, seed: int, **more: object) -> LatentDataset:
+def networks(n_samples: int, seed: int) -> LatentDataset:
     """Draw a world of `unmix.data.sparse_mixing`, with sizes and laws of its own."""
     rng = np.random.default_rng((11, seed))
     n, d = sizes(rng, 3.0)
     law = str(rng.choice(["normal", "uniform", "laplace"]))
-    options = {"latents": law, "mixing": str(rng.choice(["leaky", "tanh"]))} | more
+    options: Any = {"latents": law, "mixing": str(rng.choice(["leaky", "tanh"]))}
     return sparse_mixing(n_samples, n, d, random_state=int(rng.integers(2**31)), **options)  # type: ignore[arg-type]
+    return sparse_mixing(n_samples, n, d, random_state=int(rng.integers(2**31)), **options)
 
 
 def skewed(n_samples: int, seed: int) -> LatentDataset:

@@ -1,8 +1,8 @@
 """How often a verdict of trust is right: strengths of all links beside the truth, family by family.
 
-Each run draws a world of one family, fits the estimator that a user would try, takes every link of its argument
-at full effort, and says which latents are right. From these strengths chains are calibrated on all families
-but one and judged on that one (`unmix.experiments.papers.trust.judgement`). The truth is looked at last, and
+Each run draws a world of one family, fits the estimator that a user would try, takes every link of its
+argument at full effort, and says which latents are right. From these strengths chains are calibrated on all
+families but one and judged on that one (`unmix.experiments.papers.trust.judgement`). The truth is looked at last, and
 only to score.
 """
 

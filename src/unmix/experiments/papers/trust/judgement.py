@@ -1,7 +1,7 @@
 """Chains calibrated on some families and judged on others, each left out in turn.
 
-`python -m unmix.experiments.papers.trust.judgement results` reads `trust.calibration`, judges every family by a
-chain that has not seen it, writes the coefficients from all of them into the package, and prints the table.
+`python -m unmix.experiments.papers.trust.judgement results` reads `trust.calibration`, judges every family by
+a chain that has not seen it, writes the coefficients from all of them into the package, and prints the table.
 """
 
 import json
@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ _BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Units of one kind of argument over all its data sets: strengths of their links, and whether they are right.
+    """Units of one kind of argument over all its data sets: strengths of links, and whether they are right.
 
     Attributes
     ----------
@@ -95,11 +96,14 @@ def _units(values: Mapping[str, float | None]) -> list[dict[str, float]]:
 
 def _gathered(kind: str, rows: list[tuple[str, int, dict[str, float]]]) -> Units:
     names = dict.fromkeys(name for _, _, unit in rows for name in unit if name != "right")
-    links = {
-        tuple(name.split("|")): np.array([unit.get(name, np.nan) for _, _, unit in rows]) for name in names
-    }
+    links = {_place(name): np.array([unit.get(name, np.nan) for _, _, unit in rows]) for name in names}
     families, worlds = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
-    return Units(kind, families, worlds, np.array([row[2]["right"] > 0 for row in rows]), links)  # type: ignore[arg-type]
+    return Units(kind, families, worlds, np.array([row[2]["right"] > 0 for row in rows]), links)
+
+
+def _place(name: str) -> tuple[str, str, str]:
+    effort, part, link = name.split("|")
+    return effort, part, link
 
 
 @dataclass(frozen=True)
@@ -154,11 +158,11 @@ def lines(units: Mapping[str, Units], effort: str, threshold: float = THRESHOLD)
 def reliability(
     units: Mapping[str, Units], effort: str
 ) -> tuple[tuple[float, float, float, float, int], ...]:
-    """Return, for bins of probability, its mean, the share that is right with a Wilson interval, and the count."""
+    """Return for bins of probability its mean, the share that is right, its Wilson interval, and the count."""
     p = np.concatenate([each.left_out(effort) for each in units.values()])
     right = np.concatenate([each.right for each in units.values()])
     rows = []
-    for low, high in zip(_BINS[:-1], _BINS[1:], strict=True):
+    for low, high in pairwise(_BINS):
         here = (p >= low) & ((p < high) | (high == 1.0))
         if here.any():
             rows.append(
@@ -183,7 +187,7 @@ def coefficients(units: Mapping[str, Units], seeds: Iterable[int]) -> dict[str, 
     return {
         "threshold": THRESHOLD,
         "obtained": {
-            "by": "unmix reproduce trust.calibration, then python -m unmix.experiments.papers.trust.judgement",
+            "by": f"unmix reproduce {EXPERIMENT}, then python -m unmix.experiments.papers.trust.judgement",
             "seeds": sorted(set(seeds)),
             "families": {kind: sorted(set(each.family.tolist())) for kind, each in units.items()},
             "units": {kind: len(each.right) for kind, each in units.items()},
