@@ -14,8 +14,8 @@ from scipy.special import betainc, gammaln
 Slots = tuple[tuple[int, ...], ...]
 
 ALONE = 0.5  # share of a row's influence from which on the row is a slot's own
-_DRAWS = 10
-_COPY = 0.999  # correlation from which on a variable is another one in other units
+_DRAWS = 30
+_COPY = 1 - 1e-6  # correlation from which on a variable is another one in other units
 _TWIN = 0.003  # chance that a variable is much like one that is copied: no row is rarer evidence than that
 
 
@@ -131,10 +131,11 @@ def connection(jacobians: np.ndarray) -> float:
 
 
 def scattered(jacobians: np.ndarray, rng: np.random.Generator) -> float:
-    """Return the connection of the same rows, each turned at random within the slot."""
-    n = jacobians.shape[2]
-    turns = [np.linalg.qr(rng.normal(size=(jacobians.shape[1], n, n)))[0] for _ in range(_DRAWS)]
-    return float(np.mean([connection(np.einsum("pxz,xzy->pxy", jacobians, turn)) for turn in turns]))
+    """Return the connection of rows of the same size that point anywhere within the slot."""
+    sizes = np.sqrt(np.square(jacobians).sum(2).mean(0))
+    rows = rng.normal(size=(_DRAWS, len(sizes), jacobians.shape[2]))
+    rows *= (sizes / np.linalg.norm(rows, axis=2))[:, :, None]
+    return float(np.mean([connection(each[None]) for each in rows]))
 
 
 def leverage(jacobians: np.ndarray) -> float:
@@ -161,4 +162,4 @@ def _choices(n: int, k: int | np.ndarray) -> np.ndarray:
 def _covariance(codes: np.ndarray) -> np.ndarray:
     m = codes.shape[1]
     found = np.cov(codes.T, bias=True).reshape(m, m)
-    return found + 1e-9 * max(float(np.trace(found)), 1e-300) / m * np.eye(m)
+    return found + 1e-9 * max(float(np.trace(found)), 1e-200) / m * np.eye(m)

@@ -1,6 +1,7 @@
 """Slots: each moves observed variables of its own, more of them than a code of that size could copy."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -12,6 +13,10 @@ from ._case import Case
 from ._link import Link, link, unchecked
 from ._probe import mutual, readable, shares
 from ._slot_rows import Influence, Slots, connection, distinct, influence, leverage, scattered, weakest
+
+ONE, OTHER = "comes back from one half", "comes back from the other half"
+MORE = "stays beside one latent more"
+REFITS = {ONE: "quick", OTHER: "full", MORE: "full"}
 
 _POINTS, _PROBED = 200, 600
 _DOUBT = 0.1  # share of a code that may come from elsewhere: a correlation of .95
@@ -28,8 +33,8 @@ def links(case: Case) -> Iterator[Link]:
     yield trial.directions()
     yield trial.read()
     yield trial.told()
-    yield returns(case, "quick", "comes back from one half")
-    yield returns(case, "full", "comes back from the other half")
+    for name, effort in REFITS.items():
+        yield returns(case, name, effort)
 
 
 class Trial:
@@ -74,7 +79,7 @@ class Trial:
     def piece(self) -> Link:
         """Measure how firmly the rows of a slot hang together, beside the same rows turned at random."""
         found = np.array([self._pieces(k) for k in range(len(self.slots))])
-        told = "its variables hang together with {:.2f}, as against {:.2f} if turned at random and 0 for two slots in one"
+        told = "its variables hang together with {:.2f}, random ones with {:.2f}, and two slots in one with 0"
         strength = np.log10(np.maximum(found[:, 0], 1e-6) / (_GAP * found[:, 1]))
         words = [told.format(*pair) for pair in found]
         return link("one slot and not two", found[:, 0], found[:, 1], strength, words)
@@ -140,17 +145,29 @@ class Trial:
         return float(max(self.left[rows].max(), 1e-4))
 
 
-def returns(case: Case, effort: str, name: str) -> Link:
+def returns(case: Case, name: str, effort: str) -> Link:
     """Compare each slot with one of a refit to half of the rows from another seed, on the other half."""
     slots = slots_of(case.model)
     if not case.allows(effort):
         return unchecked(name, len(slots), effort)
-    other, rows = (case.first, case.halves[1]) if effort == "quick" else (case.second, case.halves[0])
-    rows = rows[:_PROBED]
+    other, rows = refitted(case, name)
     found, null = same(case.codes[rows], slots, other.transform(case.x[rows]), slots_of(other))
-    told = "a refit to half of the rows has it to {:.1%}, and other slots of the refit to {:.1%}"
+    told = "a refit has it to {:.1%}, and other slots of the refit to {:.1%}"
     words = [told.format(*pair) for pair in zip(found, null, strict=True)]
     return link(name, found, null, np.minimum(_sure(found), 1), words, effort=effort)
+
+
+def refitted(case: Case, name: str) -> tuple[Any, np.ndarray]:
+    """Fit slots of the same sizes to one half, or beside one latent more, and name rows of the other half.
+
+    That a free search would find other sizes in fewer rows speaks against the search, not against a slot.
+    """
+    here, there = case.halves[:: -1 if name == OTHER else 1]
+    settings: dict[str, Any] = {"slots": slots_of(case.model)}
+    if name == MORE:
+        n = case.codes.shape[1]
+        settings = {"slots": (*settings["slots"], (n,)), "n_components": n + 1}
+    return case.refit(here, name, **settings), there[:_PROBED]
 
 
 def same(codes: np.ndarray, slots: Slots, others: np.ndarray, their: Slots) -> tuple[np.ndarray, np.ndarray]:
