@@ -1,4 +1,4 @@
-"""Slots are trusted for rows beyond copies: laws of the links, nulls that must fail, and a world that passes."""
+"""Slots are trusted for rows beyond copies: laws of the links, nulls that fail, and a world that passes."""
 
 from dataclasses import dataclass
 

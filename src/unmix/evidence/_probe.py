@@ -25,12 +25,15 @@ def readable(inputs: np.ndarray, targets: np.ndarray) -> float:
 
 
 def mutual(codes: np.ndarray, slots: Slots, others: np.ndarray, their: Slots) -> np.ndarray:
-    """Return for each pair of slots of two codes how far they can be read off each other; 0 for unlike sizes."""
+    """Return how far each pair of slots of two codes can be read off each other; 0 for unlike sizes."""
     there = [shares(codes[:, list(a)], others) for a in slots]
     back = [shares(others[:, list(b)], codes) for b in their]
     return np.array(
         [
-            [min(there[k][list(b)].min(), back[j][list(a)].min()) * (len(a) == len(b)) for j, b in enumerate(their)]
+            [
+                min(there[k][list(b)].min(), back[j][list(a)].min()) * (len(a) == len(b))
+                for j, b in enumerate(their)
+            ]
             for k, a in enumerate(slots)
         ]
     )
@@ -50,15 +53,20 @@ def shares(inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
 def _left(
     inputs: np.ndarray, targets: np.ndarray, fit: np.ndarray, tests: tuple[np.ndarray, ...], width: float
 ) -> np.ndarray:
-    """Return the squared error of each ridge, half and target for kernels of one width."""
+    """Return the share not told for each ridge, half and target, with kernels of one width."""
     kernel = _kernel(inputs, inputs[fit], width / inputs.shape[1])
     values, vectors = np.linalg.eigh(kernel[fit])
     turned = vectors.T @ targets[fit]
     errors = []
     for ridge in _RIDGES:
         weights = vectors @ (turned / (np.maximum(values, 0) + ridge)[:, None])
-        errors.append([np.square(targets[t] - kernel[t] @ weights).mean(0) for t in tests])
+        errors.append([_unread(targets[t], kernel[t] @ weights) for t in tests])
     return np.array(errors)
+
+
+def _unread(targets: np.ndarray, told: np.ndarray) -> np.ndarray:
+    spread = targets.var(0)  # of these rows: fewer of them vary less by chance, which is nothing told
+    return np.square(targets - told).mean(0) / np.where(spread > 0, spread, 1)
 
 
 def _kernel(a: np.ndarray, b: np.ndarray, gamma: float) -> np.ndarray:

@@ -44,6 +44,13 @@ class Influence:
         total = self.squares.sum(1, keepdims=True)
         return self.squares / np.where(total > 0, total, 1)
 
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """In how many directions the gradient of each row points, over the points; 1 for linear rows."""
+        grams = np.einsum("pxy,pxz->xyz", self.jacobians, self.jacobians)
+        total = np.einsum("xyy->x", grams) ** 2
+        return np.maximum(total / np.maximum(np.square(grams).sum((1, 2)), 1e-300), 1.0)
+
     def own(self, k: int) -> np.ndarray:
         """Return the rows that slot k moves more than all others together."""
         return np.flatnonzero(self.shares[:, k] > ALONE)
@@ -55,7 +62,7 @@ class Influence:
         that slot j leaves alone protect it from slot j, and the weakest slot j counts.
         """
         n, m = self.jacobians.shape[2], len(self.slots[k])
-        alone = surprise(1 - self.shares[:, k], m, n - m)
+        alone = surprise(1 - self.shares[:, k], m, n - m, self.ranks)
         pairs = [self._beside(k, j) for j in range(len(self.slots)) if j != k]
         return max(alone, min(pairs, default=(0.0, 0)))
 
@@ -63,7 +70,7 @@ class Influence:
         moved = self.squares[:, k] > self.squares[:, j]
         width = len(self.slots[j])
         leaks = np.where(moved, self.shares[:, j], 1.0)
-        return surprise(leaks, self.jacobians.shape[2] - width, width)
+        return surprise(leaks, self.jacobians.shape[2] - width, width, self.ranks)
 
 
 def influence(jacobians: np.ndarray, codes: np.ndarray, x: np.ndarray, slots: Slots) -> Influence:
@@ -77,27 +84,31 @@ def influence(jacobians: np.ndarray, codes: np.ndarray, x: np.ndarray, slots: Sl
     return Influence(white, slots)
 
 
-def surprise(leaks: np.ndarray, free: int, outside: int) -> tuple[float, int]:
+def surprise(
+    leaks: np.ndarray, free: int, outside: int, ranks: np.ndarray | float = 1.0
+) -> tuple[float, int]:
     """Return -log10 of the chance that so many rows leak so little, and how many rows that is.
 
-    A gradient in general position in n dimensions has a share e of its square outside a slot with the law
-    Beta(outside / 2, (n - outside) / 2). `free` rows are copies. The union over which rows are copied, which
-    follow, and how many is counted. Variables may resemble each other, which no law of general position
-    knows: none counts for more than 3 in 1000.
+    A gradient in general position has a share of its square outside a slot with the law
+    Beta(outside / 2, free / 2); one that turns from sample to sample in r directions has it r times over.
+    `free` rows are copies. The union over which rows are copied, which follow, and how many is counted.
+    Variables may resemble each other, which no law of general position knows: none counts for more than 3 in
+    1000.
 
     Examples
     --------
     >>> surprise(np.array([0.0, 0.0, 0.5, 0.6, 0.7]), 2, 2)[0]  # copies only
     0.0
     >>> round(surprise(np.array([0.0] * 10 + [0.6] * 10), 2, 2)[0], 1)
-    7.8
+    12.0
     """
-    ordered, d = np.sort(leaks), len(leaks)
+    d, r = len(leaks), np.broadcast_to(ranks, np.shape(leaks)) / 2
     more = np.arange(1, d - free + 1)
-    if not len(more) or outside == 0:
+    if not len(more) or outside == 0 or free == 0:
         return 0.0, min(free, d)
-    chance = np.log10(np.maximum(betainc(outside / 2, free / 2, np.clip(ordered[free:], 0, 1)), _TWIN))
-    found = -(more * chance + _choices(d, free) + _choices(d - free, more) + np.log10(d))
+    chance = np.sort(betainc(outside * r, free * r, np.clip(leaks, 0, 1)))[free:]
+    rare = more * np.log10(np.maximum(chance, _TWIN))
+    found = -(rare + _choices(d, free) + _choices(d - free, more) + np.log10(d))
     best = int(found.argmax())
     return float(max(found[best], 0.0)), int(free + best + 1)
 
@@ -144,7 +155,7 @@ def leverage(jacobians: np.ndarray) -> float:
 
 
 def weakest(jacobians: np.ndarray) -> float:
-    """Return the variance, in all rows together, that comes from the direction of the slot that gives least."""
+    """Return the variance, in all rows together, from the direction of the slot that gives least."""
     gram = np.einsum("pxy,pxz->yz", jacobians, jacobians) / len(jacobians)
     return float(np.linalg.eigvalsh(gram)[0])
 

@@ -1,6 +1,6 @@
 """Slots: each moves observed variables of its own, more of them than a code of that size could copy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,16 @@ MORE = "stays beside one latent more"
 REFITS = {ONE: "quick", OTHER: "full", MORE: "full"}
 
 _POINTS, _PROBED = 200, 600
+_SURE = 2.0  # -log10 p from which on rows are a slot's own
 _DOUBT = 0.1  # share of a code that may come from elsewhere: a correlation of .95
-_GAP = 0.3  # of the connection of scattered rows at which a slot may be two
+_GAP = 0.5  # of the connection of scattered rows at which a slot may be two
+_LEAK = 0.1  # share of other slots up to which a row is moved by one alone
 _LONE = 0.9  # share of a direction that one row may tell
 _NOISE = 3.0  # how much more than what is left over of one row the weakest direction of a slot must move
 
 
 def links(case: Case) -> Iterator[Link]:
-    """Ask for rows beyond copies, one piece, no idle direction, a code of these rows alone, and its return."""
+    """Ask for rows beyond copies, one piece, no idle direction, a code of its rows alone, and its return."""
     trial = Trial(case)
     yield trial.rows()
     yield trial.piece()
@@ -65,9 +67,9 @@ class Trial:
     def rows(self) -> Link:
         """Count rows that the slot moves alone, beyond the copies that any code can make."""
         found = [self.moved.evidence(k) if len(self.slots) > 1 else (0.0, 0) for k in range(len(self.slots))]
-        strength = [score / 2 - 1 for score, _ in found] if len(self.slots) > 1 else [-3.0]
+        strength = [score - _SURE for score, _ in found] if len(self.slots) > 1 else [-3.0]
         words = [
-            f"{count} variables respond to it as to no other slot, p = {10**-score:.1g}; {len(slot)} come free"
+            f"{count} variables follow it alone, p = {10**-score:.1g}; {len(slot)} would in any data"
             for (score, count), slot in zip(found, self.slots, strict=True)
         ]
         only = ["one slot holds all latents, and separates nothing"]
@@ -94,47 +96,55 @@ class Trial:
 
     def directions(self) -> Link:
         """Ask that every direction of the slot moves several rows, by more than is left over of one."""
-        lone = np.array([leverage(self._block(k)) if len(self.own[k]) else 1.0 for k in range(len(self.slots))])
+        lone = np.array(
+            [leverage(self._block(k)) if len(self.own[k]) else 1.0 for k in range(len(self.slots))]
+        )
         moved = np.array([weakest(self._block(k)) / self._unsaid(k) for k in range(len(self.slots))])
         strength = np.minimum(
             np.log10(np.maximum(1 - lone, 1e-6) / (1 - _LONE)), np.log10(np.maximum(moved, 1e-6) / _NOISE)
         )
-        told = "one variable alone says {:.0%} of a direction, a copy 100%; the weakest moves {:.1f} times what is left over"
+        told = (
+            "one variable says {:.0%} of a direction, a copy all; the weakest moves {:.1f} times what is left"
+        )
         words = [told.format(*pair) for pair in zip(lone, moved, strict=True)]
         return link("several variables for each direction", 1 - lone, 0.0, strength, words)
 
     def read(self) -> Link:
-        """Read the slot's code off the rows that are its own."""
+        """Read the slot's code off either half of the rows that are its own: noise is not in both."""
         found = np.array([self._read(k) for k in range(len(self.slots))])
-        words = [f"{share:.1%} of its code can be read off its own variables" for share in found]
+        words = [f"{share:.1%} of its code can be read off half of its own variables" for share in found]
         return link("a function of its own variables", found, 0.0, _sure(found), words)
 
     def _read(self, k: int) -> float:
-        if len(self.own[k]) < len(self.slots[k]):
+        own, slot = self.own[k], list(self.slots[k])
+        if len(own) < len(slot):
             return 0.0
-        rows, slot = self.probed, list(self.slots[k])
-        return readable(self.x[np.ix_(rows, self.own[k])], self.codes[np.ix_(rows, slot)])
+        parts = (own[::2], own[1::2]) if len(own) // 2 > len(slot) else (own,)
+        return min(readable(self._rows(part), self.codes[self.probed][:, slot]) for part in parts)
 
     def told(self) -> Link:
-        """Tell the slot's own rows from its code alone, but for what other slots move there.
-
-        All other rows together are the measure of what noise leaves to tell.
-        """
+        """Tell the rows that the slot moves alone from its code, as well as all other rows together do."""
         found = np.array([self._told(k) for k in range(len(self.slots))])
-        strength = np.log10((found[:, 1] + found[:, 2] + _DOUBT / 2) / np.maximum(found[:, 0], 1e-3))
-        told = "its code leaves {:.1%} of its variables open; all other variables leave {:.1%}, and other slots move {:.1%}"
-        words = [told.format(*each) for each in found]
+        strength = np.log10((found[:, 1] + _DOUBT / 2) / np.maximum(found[:, 0], 1e-3))
+        told = "its code leaves {:.1%} of its variables open, all other variables together {:.1%}"
+        words = [told.format(*pair) for pair in found]
         return link("its own variables told by it alone", 1 - found[:, 0], 1 - found[:, 1], strength, words)
 
-    def _told(self, k: int) -> tuple[float, float, float]:
-        if not len(self.own[k]):
-            return 1.0, 0.0, 0.0
-        x, slot = self.x[self.probed], list(self.slots[k])
-        alone = shares(self.codes[np.ix_(self.probed, slot)], x[:, self.own[k]])
-        some = self.own[k][:2]
-        others = [shares(np.delete(x, i, axis=1), x[:, [i]])[0] for i in some]
-        leak = 1 - self.moved.shares[self.own[k], k].mean()
-        return float(1 - alone.mean()), float(1 - np.mean(others)), float(leak)
+    def _told(self, k: int) -> tuple[float, float]:
+        own, slot = self.own[k], list(self.slots[k])
+        if not len(own):
+            return 1.0, 0.0
+        pure = int((1 - self.moved.shares[own, k] < _LEAK).sum())
+        own = own[: max(pure, len(slot) + 1)]
+        alone = shares(self.codes[self.probed][:, slot], self._rows(own))
+        others = [shares(self._rows(self._but(i)), self._rows([i]))[0] for i in own[:2]]
+        return float(1 - alone.mean()), float(1 - np.mean(others))
+
+    def _rows(self, columns: Sequence[int] | np.ndarray) -> np.ndarray:
+        return self.x[self.probed][:, columns]
+
+    def _but(self, i: int) -> np.ndarray:
+        return np.delete(np.arange(self.x.shape[1]), i)
 
     def _block(self, k: int) -> np.ndarray:
         rows = self.own[k] if len(self.own[k]) >= len(self.slots[k]) else np.arange(self.x.shape[1])

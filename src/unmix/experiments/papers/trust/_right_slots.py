@@ -15,8 +15,8 @@ def right_slots(data: LatentDataset, codes: np.ndarray, units: Units) -> np.ndar
     """Return for each slot whether it and one true slot can be read off each other, in every dimension.
 
     A slot that reads off the truth as a function (R2 >= .95^2, as a correlation of .95 would give) has less
-    than a tenth of its variance from elsewhere, also where slots depend on each other. One slot of all latents
-    separates nothing, and is wrong wherever there are more. Each true slot can be claimed once.
+    than a tenth of its variance from elsewhere, also where slots depend on each other. One slot of all
+    latents separates nothing, and is wrong wherever there are more. Each true slot can be claimed once.
 
     References
     ----------
