@@ -16,6 +16,7 @@ Slots = tuple[tuple[int, ...], ...]
 ALONE = 0.5  # share of a row's influence from which on the row is a slot's own
 _DRAWS = 30
 _COPY = 1 - 1e-6  # correlation from which on a variable is another one in other units
+TWINS = 1  # rows that come free beside the copies, since they resemble one
 _TWIN = 0.003  # chance that a variable is much like one that is copied: no row is rarer evidence than that
 
 
@@ -92,25 +93,26 @@ def surprise(
     A gradient in general position has a share of its square outside a slot with the law
     Beta(outside / 2, free / 2); one that turns from sample to sample in r directions has it r times over.
     `free` rows are copies. The union over which rows are copied, which follow, and how many is counted.
-    Variables may resemble each other, which no law of general position knows: none counts for more than 3 in
-    1000.
+    Variables may resemble each other, which no law of general position knows: one twin of a copy comes free
+    too, and no row counts for more than 3 in 1000.
 
     Examples
     --------
     >>> surprise(np.array([0.0, 0.0, 0.5, 0.6, 0.7]), 2, 2)[0]  # copies only
     0.0
     >>> round(surprise(np.array([0.0] * 10 + [0.6] * 10), 2, 2)[0], 1)
-    12.0
+    9.8
     """
     d, r = len(leaks), np.broadcast_to(ranks, np.shape(leaks)) / 2
-    more = np.arange(1, d - free + 1)
+    known = free + TWINS
+    more = np.arange(1, d - known + 1)
     if not len(more) or outside == 0 or free == 0:
         return 0.0, min(free, d)
-    chance = np.sort(betainc(outside * r, free * r, np.clip(leaks, 0, 1)))[free:]
+    chance = np.sort(betainc(outside * r, free * r, np.clip(leaks, 0, 1)))[known:]
     rare = more * np.log10(np.maximum(chance, _TWIN))
-    found = -(rare + _choices(d, free) + _choices(d - free, more) + np.log10(d))
+    found = -(rare + _choices(d, free) + _choices(d - known, more) + np.log10(d))
     best = int(found.argmax())
-    return float(max(found[best], 0.0)), int(free + best + 1)
+    return float(max(found[best], 0.0)), int(known + best + 1)
 
 
 def distinct(x: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from unmix._fitted import thinned
 from ._case import Case
 from ._link import Link, link, unchecked
 from ._probe import mutual, readable, shares
-from ._slot_rows import Influence, Slots, connection, distinct, influence, leverage, scattered, weakest
+from ._slot_rows import TWINS, Influence, Slots, connection, distinct, influence, leverage, scattered, weakest
 
 ONE, OTHER = "comes back from one half", "comes back from the other half"
 MORE = "stays beside one latent more"
@@ -69,12 +69,12 @@ class Trial:
         found = [self.moved.evidence(k) if len(self.slots) > 1 else (0.0, 0) for k in range(len(self.slots))]
         strength = [score - _SURE for score, _ in found] if len(self.slots) > 1 else [-3.0]
         words = [
-            f"{count} variables follow it alone, p = {10**-score:.1g}; {len(slot)} would in any data"
+            f"{count} variables follow it alone, p = {10**-score:.1g}; {len(slot) + TWINS} would in any data"
             for (score, count), slot in zip(found, self.slots, strict=True)
         ]
         only = ["one slot holds all latents, and separates nothing"]
         counts = [count for _, count in found]
-        free = [len(slot) for slot in self.slots]
+        free = [len(slot) + TWINS for slot in self.slots]
         name = "variables of its own beyond copies"
         return link(name, counts, free, strength, words if len(self.slots) > 1 else only)
 
