@@ -49,5 +49,5 @@ def test_families_draw_the_same_world_from_a_seed_and_others_from_others(family)
     assert family.model(first, 1).random_state == 1
 
 
-def test_half_of_the_families_hold_something_to_find_and_four_hold_nothing():
+def test_eight_families_hold_something_to_find_and_four_hold_nothing():
     assert sum(family.null for family in FAMILIES) == 4 and len(FAMILIES) == 12
