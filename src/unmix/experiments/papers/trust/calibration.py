@@ -2,8 +2,8 @@
 
 Each run draws a world of one family, fits the estimator that a user would try, takes every link of its
 argument at full effort, and says which latents are right. From these strengths chains are calibrated on all
-families but one and judged on that one (`unmix.experiments.papers.trust.judgement`). The truth is looked at last, and
-only to score.
+families but one and judged on that one, see `unmix.experiments.papers.trust.judgement`. The truth is looked
+at last, and only to score.
 """
 
 import zlib

@@ -134,7 +134,8 @@ def line(name: str, world: np.ndarray, right: np.ndarray, trusted: np.ndarray) -
     worlds = np.unique(world)
     clean = sum(not trusted[world == each].any() for each in worlds)
     counts = (len(right), right.sum(), trusted.sum(), (right & trusted).sum())
-    return Line(name, len(worlds), *(int(count) for count in counts), int(clean))
+    n_units, n_right, n_trusted, n_both = map(int, counts)
+    return Line(name, len(worlds), n_units, n_right, n_trusted, n_both, int(clean))
 
 
 def lines(units: Mapping[str, Units], effort: str, threshold: float = THRESHOLD) -> tuple[Line, ...]:
