@@ -92,6 +92,7 @@ from unmix.theory import (
     explain,
     factor_graph,
     finest_partition,
+    generic_sparsity,
     ica_constant,
     ica_curvature,
     identify,
@@ -100,12 +101,14 @@ from unmix.theory import (
     nonlinearity,
     refitted_structures,
     resampled_structures,
+    resolution,
     softmax_diversity,
     sparsity_gap,
     stability,
     sufficient_changes,
     tangent_factors,
     triangular_alternative,
+    variables_needed,
     whitening_constants,
 )
 
@@ -336,6 +339,7 @@ FACTORS = (
     through(finest_partition, together),
     through(tangent_factors, lambda J: np.array([part.shape[1] for part in tangent_factors(J)])),
     through(sparsity_gap, lambda J: np.array([sparsity_gap(J, J.shape[-1]).lower])),
+    through(generic_sparsity, lambda J: generic_sparsity(J[None]).excess),
 )
 
 # (seed) -> structures of 3 latents read again and again
@@ -365,6 +369,8 @@ def partly_gaussian(share: float) -> np.ndarray:
 # one number -> a bound that grows with it; what it must not be
 CONSTANTS = (
     (isometric_constant, (1, 2, 5), 0),
+    (through(resolution, lambda noise: resolution(1000, noise)), (0.1, 0.5), -1.0),
+    (through(variables_needed, lambda n: variables_needed(n, resolution=0.01).n_observed), (4, 5, 8), 2),
     (
         through(near_isometry_bound, lambda delta: near_isometry_bound(drawn(50, 3), delta)),
         (1e-4, 0.01),

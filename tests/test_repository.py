@@ -107,7 +107,19 @@ def test_every_name_written_as_code_exists(path):
 
 
 @pytest.mark.parametrize(
-    "room", ["structure", "rows", "theory", "metrics", "data", "penalties", "objectives", "nn", "training"]
+    "room",
+    [
+        "structure",
+        "rows",
+        "theory",
+        "metrics",
+        "data",
+        "penalties",
+        "objectives",
+        "nn",
+        "training",
+        "evidence",
+    ],
 )
 def test_every_public_name_has_its_place_in_the_api(room):
     page = text_of(ROOT / "docs" / "api" / f"{room}.md")

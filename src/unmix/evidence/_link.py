@@ -88,10 +88,8 @@ def unchecked(name: str, n_units: int, effort: str, *, part: str = "") -> Link:
     >>> print(unchecked("agreement of halves", 2, "quick"))
     agreement of halves: not checked, which takes effort "quick"
     """
-    nothing = np.full(n_units, np.nan)
-    return Link(
-        name, nothing, nothing, nothing, (f'not checked, which takes effort "{effort}"',) * n_units, effort
-    )
+    words = (f'not checked, which takes effort "{effort}"',) * n_units
+    return link(name, np.nan, np.nan, np.nan, words, effort=effort, part=part)
 
 
 def _plain(values: np.ndarray) -> list[float | None]:

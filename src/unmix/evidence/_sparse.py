@@ -41,7 +41,9 @@ def links(case: Case) -> Iterator[Link]:
 def sparsity(case: Case) -> Link:
     """Count zeros beyond the free ones, and beyond those of the sparsest other coordinates."""
     points = case.x[:: max(1, len(case.x) // _POINTS)][:_POINTS]
-    jacobians = case.model.jacobian(points) / case.x.std(0)[:, None]
+    spread = case.x.std(0)
+    varies = spread > 0  # a constant column is moved by nothing, whatever a network says of it
+    jacobians = case.model.jacobian(points)[:, varies] / spread[varies, None]
     found = generic_sparsity(jacobians, latent_scale=case.codes.std(0))
     words = [
         f"{excess:.1f} zeros protect it beyond those that any data show, {lead:.1f} beyond those of the "

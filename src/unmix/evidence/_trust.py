@@ -75,14 +75,15 @@ class Trust:
 
     @cached_property
     def trusted(self) -> np.ndarray:
-        """Whether the probability passes the threshold."""
-        return self.probability >= self.threshold
+        """Whether something was measured, and the probability passes the threshold."""
+        measured = np.any([~np.isnan(each.strength) for each in self.evidence], axis=0)
+        return measured & (self.probability >= self.threshold)
 
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
         """Yes; not checked, where nothing that was measured speaks against it and more could be; or no."""
         open_ = any(not each.checked for each in self.evidence)
-        against = np.min(list(self._factors.values()), axis=0) < 0.5
+        against = np.min([np.ones(len(self.units)), *self._factors.values()], axis=0) < 0.5
         hoped = np.where(~against & open_, "not checked", "no")
         return tuple(np.where(self.trusted, "yes", hoped).tolist())
 
@@ -95,7 +96,8 @@ class Trust:
     def weakest(self) -> tuple[Link, ...]:
         """For each unit the least link of its weakest part, or the first that was not checked."""
         open_ = next((each for each in self.evidence if not each.checked), None)
-        parts, table = list(self._factors), np.array(list(self._factors.values()))
+        factors = self._factors or self.chain.factors(self.parts)
+        parts, table = list(factors), np.array(list(factors.values()))
         least = [self._least(parts[part], unit) for unit, part in enumerate(table.argmin(0))]
         told = zip(self.verdicts, least, strict=True)
         return tuple(open_ if open_ and verdict == "not checked" else found for verdict, found in told)
@@ -108,7 +110,7 @@ class Trust:
 
     def _least(self, part: str, unit: int) -> Link:
         links = [each for each in self.evidence if each.part == part]
-        return min(links, key=lambda each: np.nan_to_num(each.strength[unit], nan=-np.inf))
+        return min(links, key=lambda each: np.nan_to_num(each.strength[unit], nan=np.inf))
 
     @property
     def headline(self) -> str:
@@ -227,13 +229,7 @@ def parts_of(evidence: Iterable[Link]) -> dict[str, dict[str, np.ndarray]]:
 def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | None]:
     """Check the data before anything is done with them."""
     check_is_fitted(model)
-    x = np.asarray(X)
-    if x.ndim != 2 or x.dtype.kind not in "fiu":
-        raise ValueError(
-            f"`X` must be a numeric table (n_samples, n_features), got shape {x.shape}. Flatten it."
-        )
-    if len(x) < LEAST:
-        raise ValueError(f"`X` must have at least {LEAST} rows to be halved, got {len(x)}. Collect more.")
+    x = _table(X, getattr(model, "n_features_in_", None))
     labels = None if domains is None else np.asarray(domains)
     if labels is None and getattr(model, "needs_domains", False):
         name = type(model).__name__
@@ -242,7 +238,26 @@ def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | 
         raise ValueError(
             f"`domains` must have shape ({len(x)},), got {labels.shape}. Give one label per row."
         )
-    return x.astype(np.float64, copy=False), labels
+    return x, labels
+
+
+def _table(X: Any, n_features: int | None) -> np.ndarray:
+    x = np.asarray(X)
+    if x.ndim != 2 or x.dtype.kind not in "fiu":
+        raise ValueError(
+            f"`X` must be a numeric table (n_samples, n_features), got {x.dtype} of shape {x.shape}. "
+            "Flatten it."
+        )
+    if len(x) < LEAST:
+        raise ValueError(f"`X` must have at least {LEAST} rows to be halved, got {len(x)}. Collect more.")
+    if n_features is not None and x.shape[1] != n_features:
+        raise ValueError(
+            f"`X` must have the {n_features} columns that the model was fitted to, got {x.shape[1]}. "
+            "Pass the same data."
+        )
+    if not np.isfinite(x).all():
+        raise ValueError("`X` must be finite, got nan or inf. Drop these rows, as for the fit.")
+    return x.astype(np.float64, copy=False)
 
 
 def _effort(effort: str) -> str:

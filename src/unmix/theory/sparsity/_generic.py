@@ -27,6 +27,7 @@ _TOUCHED = 0.2  # share of a row's size from which on a set of latents moves it
 _PART = 0.35  # share of a unit direction from which on it contains a latent
 _MOST = 3.0  # what exceeds by more is not told apart
 _CANDIDATES = 4000
+_MOST_VARIABLES = 1000  # up to which a plan looks
 _SIZES = (2, 3, 4)  # sets of latents that are gone through, besides all of them
 
 
@@ -88,11 +89,21 @@ def generic_sparsity(
         raise ValueError(
             f"`jacobians` must have shape (n, n_observed, n_latents), got {samples.shape}. Stack them."
         )
-    scaled = samples if latent_scale is None else samples * np.asarray(latent_scale, dtype=np.float64)
-    moments = _moments(_distinct(scaled))
+    if not np.isfinite(samples).all():
+        raise ValueError("`jacobians` must be finite, got nan or inf. Leave out the samples that have them.")
+    moments = _moments(_distinct(samples * _scale(latent_scale, samples.shape[2])))
     return GenericSparsity(
         _excess(moments), _lead(moments, np.random.default_rng(random_state)), len(moments)
     )
+
+
+def _scale(latent_scale: ArrayLike | None, n: int) -> np.ndarray:
+    scale = np.ones(n) if latent_scale is None else np.asarray(latent_scale, dtype=np.float64)
+    if scale.shape != (n,) or not (np.isfinite(scale) & (scale >= 0)).all():
+        raise ValueError(
+            f"`latent_scale` must hold {n} standard deviations, got {scale}. Give one for each latent."
+        )
+    return scale
 
 
 def _distinct(samples: np.ndarray) -> np.ndarray:
@@ -123,7 +134,7 @@ def zeros(sizes: np.ndarray, resolution: float) -> np.ndarray:
 
 
 def _sets(n: int) -> Iterator[list[int]]:
-    for size in sorted({size for size in (*_SIZES, n) if size <= n}):
+    for size in sorted({size for size in (*_SIZES, n) if 2 <= size <= n}):
         if comb(n, size) <= _CANDIDATES:
             yield from map(list, combinations(range(n), size))
 
@@ -195,8 +206,8 @@ class Plan:
     n_latents, n_parents : int
     resolution, level : float
     n_observed : int or None
-        The smallest number of variables; None where no number up to 1000 is enough.
-    zeros, free : float
+        The smallest number of variables from which on all are enough; None where none up to 1000 is.
+    zeros, free : int
         Zeros of each latent then, and how many of these are free.
     """
 
@@ -205,7 +216,7 @@ class Plan:
     resolution: float
     level: float
     n_observed: int | None
-    zeros: float
+    zeros: int
     free: int
 
     def __str__(self) -> str:
@@ -216,7 +227,7 @@ class Plan:
             )
         return (
             f"{self.n_observed} variables or more: each of {self.n_latents} latents then leaves "
-            f"{self.zeros:.0f} alone, of which {self.free} are free and the rest happen by luck in less than "
+            f"{self.zeros} alone, of which {self.free} are free and the rest happen by luck in less than "
             f"{self.level:.0%}."
         )
 
@@ -258,7 +269,7 @@ def variables_needed(
     Examples
     --------
     >>> print(variables_needed(5, 2, resolution=0.01))
-    12 variables or more: each of 5 latents then leaves 7 alone, of which 4 are free and the rest happen by
+    14 variables or more: each of 5 latents then leaves 8 alone, of which 4 are free and the rest happen by
     luck in less than 5%.
     """
     if not 1 <= n_parents < n_latents:
@@ -267,11 +278,21 @@ def variables_needed(
         )
     if not 0 < resolution < 1:
         raise ValueError(f"`resolution` must be between 0 and 1, got {resolution}. Use that of a loading.")
-    for d in range(n_latents, 1001):
-        left = int(d * (1 - n_parents / n_latents))
-        if luck(n_latents, d, left, resolution) <= log10(level):
-            return Plan(n_latents, n_parents, resolution, level, d, left, n_latents - 1)
-    return Plan(n_latents, n_parents, resolution, level, None, 0.0, n_latents - 1)
+    if not 0 < level < 1:
+        raise ValueError(f"`level` must be between 0 and 1, got {level}. Use 0.05 if in doubt.")
+    settings = (n_latents, n_parents, resolution, level)
+    least = None
+    for d in range(_MOST_VARIABLES, n_latents - 1, -1):  # downwards: every larger number must do as well
+        if luck(n_latents, d, _left_alone(d, n_latents, n_parents), resolution) > log10(level):
+            break
+        least = d
+    zeros_then = 0 if least is None else _left_alone(least, n_latents, n_parents)
+    return Plan(*settings, least, zeros_then, n_latents - 1)
+
+
+def _left_alone(n_observed: int, n_latents: int, n_parents: int) -> int:
+    """Return how many variables each latent leaves alone at least, where they are shared out evenly."""
+    return n_observed * (n_latents - n_parents) // n_latents
 
 
 def luck(n_latents: int, n_observed: int, n_zeros: int, resolution: float) -> float:

@@ -116,7 +116,6 @@ def networks(n_samples: int, seed: int) -> LatentDataset:
     n, d = sizes(rng, 3.0)
     law = str(rng.choice(["normal", "uniform", "laplace"]))
     options: Any = {"latents": law, "mixing": str(rng.choice(["leaky", "tanh"]))}
-    return sparse_mixing(n_samples, n, d, random_state=int(rng.integers(2**31)), **options)  # type: ignore[arg-type]
     return sparse_mixing(n_samples, n, d, random_state=int(rng.integers(2**31)), **options)
 
 
