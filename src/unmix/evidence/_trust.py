@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from unmix._findings import findings_of
 from unmix.training import progress_bar
@@ -18,9 +18,9 @@ from ._argument import Units, argument_for, units_of
 from ._calibration import chain_for, threshold
 from ._case import Case
 from ._chain import Chain
+from ._data import checked, without_names
 from ._link import EFFORTS, Link
 
-LEAST = 20
 _REFITS = {"none": 0, "quick": 1, "full": 4}
 
 
@@ -164,15 +164,18 @@ def trust(
     Parameters
     ----------
     model : fitted estimator
-    X : array-like of shape (n_samples, n_features)
-        The data that the model was fitted to.
+    X : array-like of shape (n_samples, n_features), images, or path
+        The data that the model was fitted to: an array, data frame or tensor, images of shape (n_samples,
+        height, width, channels) for estimators that take these, or the path of an NPY, Parquet or safetensors
+        file or of a folder of them, of which up to 200,000 rows are read.
     domains : array-like of shape (n_samples,), optional
         The labels that the model was fitted with, for estimators that need them.
     effort : {"none", "quick", "full"}
         "none" refits nothing, and says "not checked" or "no" unless that is enough for a "yes"; "quick" takes
         at most as long as the fit did, "full" at most three times as long.
     random_state : int, optional
-        For halves of the data and seeds of refits.
+        For halves of the data and seeds of refits. By default that of the model where it has one, so that
+        every place that asks gets the same answer.
     verbose : bool, optional
         Whether progress and the time left are shown; by default on a terminal.
 
@@ -191,8 +194,9 @@ def trust(
     """
     argument, began = argument_for(model), time.perf_counter()
     x, labels = checked(model, X, domains)
-    case = Case(model, x, domains=labels, effort=_effort(effort), random_state=random_state)
-    with _shown(verbose, case, _REFITS[effort]):
+    seed = _seed_of(model) if random_state is None else random_state
+    case = Case(model, x, domains=labels, effort=_effort(effort), random_state=seed)
+    with _shown(verbose, case, _REFITS[effort]), without_names():
         evidence = tuple(argument.links(case))
     return Trust(
         findings_of(model).method,
@@ -208,25 +212,21 @@ def trust(
     )
 
 
-def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """Check the data before anything is done with them."""
-    check_is_fitted(model)
-    x = np.asarray(X)
-    if x.ndim != 2 or x.dtype.kind not in "fiu":
-        raise ValueError(
-            f"`X` must be a numeric table (n_samples, n_features), got shape {x.shape}. Flatten it."
-        )
-    if len(x) < LEAST:
-        raise ValueError(f"`X` must have at least {LEAST} rows to be halved, got {len(x)}. Collect more.")
-    labels = None if domains is None else np.asarray(domains)
-    if labels is None and getattr(model, "needs_domains", False):
-        name = type(model).__name__
-        raise ValueError(f"`domains` must be the labels that {name} was fitted with, got None. Pass them.")
-    if labels is not None and labels.shape != (len(x),):
-        raise ValueError(
-            f"`domains` must have shape ({len(x)},), got {labels.shape}. Give one label per row."
-        )
-    return x.astype(np.float64, copy=False), labels
+def verdict_or_reason(
+    model: Any, X: Any, *, domains: Any = None, effort: str = "none"
+) -> tuple[Trust | None, str]:
+    """Return the verdict, or None and why data like these can't be judged, for those who go on without."""
+    try:
+        checked(model, X, domains)
+    except (ValueError, TypeError) as error:
+        return None, str(error)
+    return trust(model, X, domains=domains, effort=effort), ""
+
+
+def _seed_of(model: Any) -> int | None:
+    """Return the seed that a model was fitted with, where it is a number."""
+    seed = getattr(model, "random_state", None)
+    return int(seed) if isinstance(seed, Integral) else None
 
 
 def _effort(effort: str) -> str:
