@@ -61,7 +61,9 @@ def _labels(model: Any, domains: Any, n_rows: int, stride: int) -> np.ndarray | 
     if domains is None:
         if getattr(model, "needs_domains", False):
             name = type(model).__name__
-            raise ValueError(f"`domains` must be the labels that {name} was fitted with, got None. Pass them.")
+            raise ValueError(
+                f"`domains` must be the labels that {name} was fitted with, got None. Pass them."
+            )
         return None
     labels = np.asarray(domains)[::stride]
     if labels.shape != (n_rows,):

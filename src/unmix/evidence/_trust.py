@@ -194,8 +194,8 @@ def trust(
     """
     argument, began = argument_for(model), time.perf_counter()
     x, labels = checked(model, X, domains)
-    seed = _seed_of(model) if random_state is None else random_state
-    case = Case(model, x, domains=labels, effort=_effort(effort), random_state=seed)
+    seed, effort = _seed_of(model) if random_state is None else random_state, _effort(effort)
+    case = Case(model, x, domains=labels, effort=effort, random_state=seed)
     with _shown(verbose, case, _REFITS[effort]), without_names():
         evidence = tuple(argument.links(case))
     return Trust(
@@ -232,7 +232,7 @@ def _seed_of(model: Any) -> int | None:
 def _effort(effort: str) -> str:
     if effort not in EFFORTS:
         raise ValueError(f"`effort` must be one of {EFFORTS}, got {effort!r}. Choose one of these.")
-    return effort
+    return EFFORTS[EFFORTS.index(effort)]  # plain text, also where a command gave a choice
 
 
 @contextmanager

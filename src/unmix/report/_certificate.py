@@ -18,8 +18,8 @@ from ._words import (
 )
 
 WHAT = (
-    "This is about the {whose} structure, by exact set algebra, and not about the fit: whether the structure is "
-    "right is part of what the verdict above measures."
+    "This is about the {whose} structure, by exact set algebra, and not about the fit: whether the structure "
+    "is right is part of what the verdict above measures."
 )
 SHADE = "Shade: strength of the dependency relative to the strongest in its row. Dot: counted as present."
 
@@ -79,7 +79,13 @@ def structure_words(material: Material) -> dict[str, Any]:
     """Return what is said beside the pictures of the structure."""
     structure = material.structure
     if structure is None:
-        return {"structure_text": "", "structure_truth": "", "structure_caption": "", "margin_text": "", "relations_agree": True}
+        return {
+            "structure_text": "",
+            "structure_truth": "",
+            "structure_caption": "",
+            "margin_text": "",
+            "relations_agree": True,
+        }
     blocks = material.certificate.blocks
     together = [listing(map(hat, sorted(block))) for block in blocks if len(block) > 1]
     return {

@@ -8,9 +8,9 @@ from ._trust import unit_name
 from ._words import POOR_FIT, Verdict, hat, listing, structure_answer
 
 MEANING = (
-    "A {noun} is trusted if it is right with a probability of at least {threshold:.2f}: one of the true ones, up "
-    "to {up_to}. The argument is that of {theorem}; what it asks for was measured, each item beside what noise "
-    "would give, and joined to a probability that was calibrated on simulated worlds."
+    "A {noun} is trusted if it is right with a probability of at least {threshold:.2f}: one of the true "
+    "ones, up to {up_to}. The argument is that of {theorem}; what it asks for was measured, each item beside what "
+    "noise would give, and joined to a probability that was calibrated on simulated worlds."
 )
 OPEN = (
     "What takes a refit was not checked. To check it: unmix trust MODEL DATA --effort quick, or "
@@ -43,7 +43,11 @@ def _sentences(found: Any) -> tuple[str, ...]:
         why = found.weakest[0].words[0]
         return (f"No theorem speaks about these latents: {why}. No data and no effort can change that.",)
     known = {"threshold": found.threshold, "up_to": found.up_to, "theorem": found.theorem}
-    return (_in_the_way(found), OPEN if "not checked" in found.verdicts else "", MEANING.format(noun=found.noun, **known))
+    return (
+        _in_the_way(found),
+        OPEN if "not checked" in found.verdicts else "",
+        MEANING.format(noun=found.noun, **known),
+    )
 
 
 def _in_the_way(found: Any) -> str:
@@ -65,7 +69,10 @@ def _remarks(material: Material) -> tuple[tuple[str, str], ...]:
     """Say what the model itself reports as wrong: latents without use, and flags."""
     unused = listing(map(hat, material.unused))
     told = f"{unused} reach no observed variable, so no data can tell about them: fit with fewer components."
-    return (("care", told if material.unused else ""), *(("care", flag) for flag in material.findings.flags or ()))
+    return (
+        ("care", told if material.unused else ""),
+        *(("care", flag) for flag in material.findings.flags or ()),
+    )
 
 
 def _turned(answer: Verdict, explained: float | None) -> Verdict:

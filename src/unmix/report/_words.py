@@ -81,8 +81,8 @@ def level_counts(certificate: Any) -> str:
     whom = (lambda count: "each latent") if len(found) == 1 else (lambda count: f"{count} of the latents")
     parts = "; ".join(f"{whom(count)} {text}" for count, text in found)
     return (
-        "If this structure is right and the assumptions below hold, every equally good and sparse model would "
-        f"recover {parts}. Order and signs are never known."
+        "If this structure is right and the assumptions below hold, every equally good and sparse model "
+        f"would recover {parts}. Order and signs are never known."
     )
 
 
@@ -144,7 +144,9 @@ def score_sentence(key: str, name: str, score: Any, *, identifying: bool) -> str
         kept = "this measures what was kept, not what was told apart"
         return f"{value}. A rotation of the truth gets {score.floor:.3f}: {kept}."
     if not_beaten(score):
-        return f"{value}, not clearly above {listing(not_beaten(score))}: this fit did not recover the latents."
+        return (
+            f"{value}, not clearly above {listing(not_beaten(score))}: this fit did not recover the latents."
+        )
     return f"{value}, above raw x ({score.raw:.3f}) and the rotation floor ({score.floor:.3f})."
 
 

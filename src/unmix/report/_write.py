@@ -35,8 +35,8 @@ def write(
 
     Headline, colour and badges follow from the verdict of `unmix.trust`, and from nothing else. What is not
     given is worked out where possible: the verdict from `model` and its data, what the structure would
-    identify if it is right by `unmix.theory.explain`, the scores from `model` and a dataset that knows its true
-    latents. Every string is escaped.
+    identify if it is right by `unmix.theory.explain`, the scores from `model` and a dataset that knows its
+    true latents. Every string is escaped.
 
     Parameters
     ----------
