@@ -1,4 +1,4 @@
-"""One verdict: `trust`, `fit`, `report`, `certify --data` and Python give the same number and never another."""
+"""One verdict: `trust`, `fit`, `report`, `certify --data` and Python give the same number."""
 
 import json
 
