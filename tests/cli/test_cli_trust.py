@@ -50,6 +50,9 @@ def test_every_place_shows_the_same_verdict(method, name, domains, effort, folde
     labels = {"domains": table[:, 6]} if domains else {}
     fitted = library.load(model)
     found = library.trust(fitted, table[:, :6], effort=effort, **labels)
+    if effort == "none":
+        library.report.write(folder / "python.html", model=fitted, data=table[:, :6], **labels)
+        assert (folder / "python.html").read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
     for place, verdict in told.items():
         assert verdict["probability"] == found.probability.tolist(), place
         assert verdict["verdicts"] == list(found.verdicts) and verdict["reasons"] == list(found.reasons)

@@ -48,6 +48,11 @@ def test_frames_tensors_and_files_are_judged_as_arrays_are(model, x, tmp_path):
         np.testing.assert_array_equal(strengths(unmix.trust(model, data)), expected)
 
 
+def test_labels_that_the_model_was_fitted_without_change_nothing(model, x):
+    found = unmix.trust(model, x, domains=np.arange(120) % 4)
+    np.testing.assert_array_equal(strengths(found), strengths(unmix.trust(model, x)))
+
+
 def test_columns_in_another_order_are_refused(model, x, tmp_path):
     frame = pd.DataFrame(x, columns=NAMES)[NAMES[::-1]]
     _tables.write(tmp_path / "x.parquet", frame.to_numpy(), list(frame.columns))

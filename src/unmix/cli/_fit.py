@@ -97,20 +97,19 @@ def fit(given: Fit) -> None:
     if report is not None:
         from ..report import write
 
-        write(report, model=model, data=dataset(rest, truth, model), graph=graph, **_given(trust))
-    found = model.findings()
+        verdict = "none" if trust is None else trust
+        write(report, model=model, data=dataset(rest, truth, model), graph=graph, trust=verdict)
+    _tell(given, model.findings(), trust, {"graph": graph, "report": report})
+
+
+def _tell(given: Fit, found: Any, trust: Any, more: dict[str, Any]) -> None:
+    """Print what was found and the verdict on it."""
     if given.as_json:
-        verdict = None if trust is None else trust.to_dict()
-        print_json(
-            {"out": given.out, "trust": verdict} | found.to_dict() | {"graph": graph, "report": report}
-        )
+        told = {"out": given.out, "trust": None if trust is None else trust.to_dict()}
+        print_json(told | found.to_dict() | more)
     else:
-        written = [f"Model: {given.out}", *([] if report is None else [f"Report: {report}"])]
+        written = [f"Model: {given.out}", *([f"Report: {more['report']}"] if more["report"] else [])]
         tell(*found.story, "", *short(trust, _check(given)), "", *written)
-
-
-def _given(trust: Any) -> dict[str, Any]:
-    return {} if trust is None else {"trust": trust}
 
 
 def _check(given: Fit) -> str:

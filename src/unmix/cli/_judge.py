@@ -9,7 +9,7 @@ from .. import _tables
 from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load
 from ._output import Json, Seed, print_json, tell
-from ._verdict import DOMAINS, Effort, Spend, judged, short
+from ._verdict import DOMAINS, Effort, Spend, short, warn
 
 EVALUATE_EXAMPLE = (
     "Example: [bold]unmix evaluate data.npz latents.csv --x data.npz --metrics mcc,r2 --out scores.html[/]"
@@ -119,16 +119,16 @@ def _write_fit(
     fitted = load(path)
     if data is None:
         raise ValueError("`--data` must name the data to report on, got nothing.")
+    from ..evidence import verdict_or_reason
     from ..report import write
 
     table, truth = read_with_truth(data)
     rest, taken = take_out(table, (domains,))
     given = dataset(rest, truth, fitted)
     known = labels(domains, taken, "--domains")
-    found = judged(fitted, columns_for(fitted, rest), known, effort)
-    write(
-        out, model=fitted, data=given, domains=known, **heading, **({} if found is None else {"trust": found})
-    )
+    found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), domains=known, effort=effort)
+    write(out, model=fitted, data=given, domains=known, trust="none" if found is None else found, **heading)
+    warn(reason)
     return found
 
 

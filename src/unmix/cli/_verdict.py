@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ._output import say
+from ._output import one_line, say
 
 Effort = StrEnum("Effort", ["none", "quick", "full"])  # type: ignore[misc]
 EFFORT = (
@@ -22,9 +22,14 @@ def judged(model: Any, x: Any, domains: Any, effort: str) -> Any:
     from ..evidence import verdict_or_reason
 
     found, reason = verdict_or_reason(model, x, domains=domains, effort=effort)
-    if found is None:
-        say(f"unmix: warning: no verdict: {reason}")
+    warn(reason)
     return found
+
+
+def warn(reason: str) -> None:
+    """Say in a line why there is no verdict, where that is so."""
+    if reason:
+        say(f"unmix: warning: no verdict: {one_line(reason)}")
 
 
 def short(found: Any, check: str = "") -> list[str]:

@@ -58,16 +58,14 @@ def _check_names(fitted: Any, given: Any) -> None:
 
 
 def _labels(model: Any, domains: Any, n_rows: int, stride: int) -> np.ndarray | None:
-    if domains is None:
-        if getattr(model, "needs_domains", False):
-            name = type(model).__name__
-            raise ValueError(
-                f"`domains` must be the labels that {name} was fitted with, got None. Pass them."
-            )
-        return None
-    labels = np.asarray(domains)[::stride]
-    if labels.shape != (n_rows,):
+    """Return the label of each row; None where the model was fitted without, so that they change nothing."""
+    needed = getattr(model, "needs_domains", False)
+    if domains is None and needed:
+        name = type(model).__name__
+        raise ValueError(f"`domains` must be the labels that {name} was fitted with, got None. Pass them.")
+    labels = None if domains is None else np.asarray(domains)[::stride]
+    if labels is not None and labels.shape != (n_rows,):
         raise ValueError(
             f"`domains` must have shape ({n_rows},), got {labels.shape}. Give one label per row."
         )
-    return labels
+    return labels if needed or hasattr(model, "classes_") else None

@@ -169,7 +169,7 @@ def trust(
         height, width, channels) for estimators that take these, or the path of an NPY, Parquet or safetensors
         file or of a folder of them, of which up to 200,000 rows are read.
     domains : array-like of shape (n_samples,), optional
-        The labels that the model was fitted with, for estimators that need them.
+        The labels that the model was fitted with, for estimators that need or take them.
     effort : {"none", "quick", "full"}
         "none" refits nothing, and says "not checked" or "no" unless that is enough for a "yes"; "quick" takes
         at most as long as the fit did, "full" at most three times as long.

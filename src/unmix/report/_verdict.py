@@ -9,8 +9,8 @@ from ._words import POOR_FIT, Verdict, hat, listing, structure_answer
 
 MEANING = (
     "A {noun} is trusted if it is right with a probability of at least {threshold:.2f}: one of the true "
-    "ones, up to {up_to}. The argument is that of {theorem}; what it asks for was measured, each item beside what "
-    "noise would give, and joined to a probability that was calibrated on simulated worlds."
+    "ones, up to {up_to}. The argument is that of {theorem}; what it asks for was measured, each item beside "
+    "what noise would give, and joined to a probability that was calibrated on simulated worlds."
 )
 OPEN = (
     "What takes a refit was not checked. To check it: unmix trust MODEL DATA --effort quick, or "
