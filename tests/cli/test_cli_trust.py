@@ -27,6 +27,7 @@ def folder(tmp_path_factory):
 DDL, CGVAE = ("ddl", "plain.npy", ()), ("cgvae", "moving.csv", ("--domains", "batch"))
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize(
     ("method", "name", "domains", "effort"),
     [
