@@ -36,7 +36,7 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """How the latents change between domains, and for which of them these would be enough in number."""
+    """How the latents change between domains, and which of them these guarantee if the graph is right."""
 
     domains: Any = None
     domain_means: Any = None
@@ -47,9 +47,9 @@ class Changes:
 
     def __str__(self) -> str:
         sure, n = int(np.sum(self.guaranteed)), len(self.guaranteed)
-        rest = "" if sure == n else f"; all would take {np.max(self.needed_domains)} domains"
-        enough = f"{self.n_domains} domains would be enough for {sure} of {n} latents"
-        return f"If this graph is right and the domains differ enough, {enough}{rest}."
+        rest = "" if sure == n else f"; all would need {np.max(self.needed_domains)} domains"
+        if_right = "If this graph and the changes are right"
+        return f"{if_right}, {self.n_domains} domains guarantee {sure} of {n} latents{rest}."
 
 
 @dataclass(frozen=True, eq=False)
