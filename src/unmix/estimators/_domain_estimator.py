@@ -111,15 +111,16 @@ class DomainEstimator(LatentEstimator):
 
     @property
     def needed_domains_(self) -> np.ndarray:
-        """How many domains would be enough for each latent, if the graph is right; shape (n_components,)."""
+        """With how many domains the learnt graph, if right, guarantees each latent, shape (n_components,)."""
         return needed_domains(self.structure_)
 
     @property
     def guaranteed_(self) -> np.ndarray:
-        """For which latents the domains are enough in number, shape (n_components,), bool.
+        """Which latents are guaranteed if the learnt graph and the changes are right, shape (n_components,).
 
-        This takes the graph to be right and every domain to change in a direction of its own, and is no
-        verdict: `unmix.trust` checks both. `unmix.theory.certify_domains` says what the theorem asks for.
+        That is a statement about a graph and a number of domains, each taken to change in a direction of its
+        own, and not about this fit: it says yes for shuffled labels, too. `unmix.trust` says which latents
+        are right, and `unmix.theory.certify_domains` how many domains a graph needs.
         """
         return self.structure_.support.any(0) & (self.needed_domains_ <= self.n_domains_)
 
@@ -181,7 +182,7 @@ class DomainEstimator(LatentEstimator):
 
 
 def needed_domains(structure: Structure) -> np.ndarray:
-    """Count the domains that a graph needs for each latent: 1, or 2b + 1 for b with the same children.
+    """Count the domains with which a graph guarantees each latent: 1, or 2b + 1 for b with the same children.
 
     Sparse mixing and independence in each domain fix a latent whose set of children is its own; b latents
     with one set of children need domains that change in 2b directions.
