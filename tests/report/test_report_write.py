@@ -150,7 +150,7 @@ def test_a_model_that_no_argument_is_known_for_is_never_trusted(tmp_path):
     assert (
         "None of 4 latents are trusted" in page.text and "No theorem speaks about these latents" in page.text
     )
-    assert tones(page) == ["latent stop"] * 4
+    assert tones(page) == ["latent stop"] * 4 and "The evidence, item by item" not in page.text
 
 
 def test_the_truth_marks_the_scores_and_never_the_verdict(tmp_path):

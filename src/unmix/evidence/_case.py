@@ -117,8 +117,8 @@ def fit_anew(
 def first_of_each(x: np.ndarray) -> np.ndarray:
     """Return the rows that repeat no earlier one; all of them where values are not continuous.
 
-    >>> first_of_each(np.array([[0.1], [0.7], [0.1]])).tolist()
-    [0, 1]
+    >>> first_of_each(np.array([[0.1], [0.7], [0.3], [0.1]])).tolist()
+    [0, 1, 2]
     >>> first_of_each(np.array([[1.0], [0.0], [1.0], [1.0], [0.0]])).tolist()
     [0, 1, 2, 3, 4]
     """

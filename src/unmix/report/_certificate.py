@@ -18,8 +18,8 @@ from ._words import (
 )
 
 WHAT = (
-    "This is about the {whose} structure, by exact set algebra, and not about the fit: whether the structure "
-    "is right is part of what the verdict above measures."
+    "This is about the estimated structure, by exact set algebra, and not about the fit: whether that "
+    "structure is right is part of what the verdict above measures."
 )
 SHADE = "Shade: strength of the dependency relative to the strongest in its row. Dot: counted as present."
 
@@ -30,10 +30,9 @@ def certificate_words(material: Material) -> dict[str, Any]:
     if certificate is None:
         nothing = dict.fromkeys(("latents", "reasons", "theorems", "assumptions", "answers", "doubts"), ())
         return nothing | {"independent": False}
-    whose = "estimated" if material.findings.structure is not None else "given"
     return {
         "latents": [_latent(material, j) for j in range(certificate.structure.n_latents)],
-        "certificate_intro": f"{level_counts(certificate)} {WHAT.format(whose=whose)}",
+        "certificate_intro": level_counts(certificate) + (f" {WHAT}" if material.trust is not None else ""),
         "doubts": _doubts(material),
         "reasons": certificate.reasons,
         "answers": _answers(material.explanation),

@@ -16,7 +16,8 @@ def trust_words(material: Material) -> dict[str, Any]:
     found = material.trust
     if found is None:
         return {"units": [], "evidence": None}
-    return {"units": [_card(material, k) for k in range(len(found.units))], "evidence": _evidence(found)}
+    cards = [_card(material, k) for k in range(len(found.units))]
+    return {"units": cards, "evidence": None if found.kind == "none" else _evidence(found)}
 
 
 def unit_name(found: Any, k: int) -> str:

@@ -9,7 +9,10 @@ import numpy as np
 
 CLEAR_MARGIN, WEAK_MARGIN = 3.0, 1.5  # smallest kept dependency over largest dropped one
 POOR_FIT = 0.9  # share of the variance of x below which a model does not match the data
-GIVEN = "This is about the structure as it was given. Whether a fit earns trust is for `unmix.trust` to say."
+GIVEN = (
+    "This follows from the structure as it was given, by exact set algebra, if the assumptions below hold. "
+    "Whether a fit earns trust is another question, for unmix trust to answer."
+)
 TONES = ("good", "open", "care", "stop")
 
 
@@ -56,7 +59,7 @@ def structure_answer(certificate: Any) -> Verdict:
     """Say what a structure would identify if it is right, for a page without a model to judge."""
     if not certificate.sparser_than_triangular:
         return Verdict("stop", "This structure can’t be singled out", (triangular_warning(certificate),))
-    return Verdict("open", _headline(list(certificate.levels)), (level_counts(certificate), GIVEN))
+    return Verdict("open", _headline(list(certificate.levels)), (GIVEN,))
 
 
 def _headline(levels: list[str]) -> str:
