@@ -1,8 +1,6 @@
 """`trust`: one calibrated verdict for each latent."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -12,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmix._findings import findings_of
-from unmix.training import progress_bar
 
 from ._argument import Units, argument_for, units_of
 from ._calibration import chain_for, threshold
@@ -20,8 +17,7 @@ from ._case import Case
 from ._chain import Chain
 from ._data import checked, without_names
 from ._link import EFFORTS, Link
-
-_REFITS = {"none": 0, "quick": 1, "full": 4}
+from ._progress import shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,7 +192,7 @@ def trust(
     x, labels = checked(model, X, domains)
     seed, effort = _seed_of(model) if random_state is None else random_state, _effort(effort)
     case = Case(model, x, domains=labels, effort=effort, random_state=seed)
-    with _shown(verbose, case, _REFITS[effort]), without_names():
+    with shown(verbose, case), without_names():
         evidence = tuple(argument.links(case))
     return Trust(
         findings_of(model).method,
@@ -233,13 +229,3 @@ def _effort(effort: str) -> str:
     if effort not in EFFORTS:
         raise ValueError(f"`effort` must be one of {EFFORTS}, got {effort!r}. Choose one of these.")
     return EFFORTS[EFFORTS.index(effort)]  # plain text, also where a command gave a choice
-
-
-@contextmanager
-def _shown(verbose: bool | None, case: Case, expected: int) -> Iterator[None]:
-    """Show which refit is being made, how many there are, and the time left."""
-    with progress_bar(verbose, expected, "trust") as show:
-        done = iter(range(1, 10**6))
-        case.tell = lambda words: show(min(next(done) - 1, expected), words)
-        yield
-        show(expected, "")
