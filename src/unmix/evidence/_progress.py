@@ -17,8 +17,8 @@ _SHARE = 0.5  # of the time of the fit that a refit to half of the rows takes
 def shown(verbose: bool | None, case: Case) -> Iterator[None]:
     """Show every refit that a case tells of, by default on a terminal; nothing where there is none."""
     expected, told, began = _REFITS[case.effort], iter(range(10**6)), time.perf_counter()
-    history = findings_of(case.model).history
-    guess = None if history is None else _SHARE * history.seconds
+    took = getattr(findings_of(case.model).history, "seconds", None)  # a model of another make has none
+    guess = None if took is None else _SHARE * took
     with progress_bar(verbose if expected else False, expected, "trust") as show:
 
         def tell(words: str) -> None:
