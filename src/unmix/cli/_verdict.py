@@ -52,9 +52,8 @@ def evidence(found: Any) -> list[str]:
 def _item(item: Any) -> str:
     if not item.checked:
         return f"- {item}"
-    pairs = [
-        f"{here:.3g} (noise {chance:.3g})" for here, chance in zip(item.measured, item.null, strict=True)
-    ]
+    figures = [item.figures(k) for k in range(len(item.words))]
+    pairs = [measured + (f" (noise {null})" if null != "–" else "") for measured, null in figures]
     told = pairs[:1] if len(set(pairs)) == 1 else pairs[:_MOST]
     more = f", {len(pairs) - _MOST} more" if len(told) < len(set(pairs)) else ""
-    return f"- {item.name}: {', '.join(told).replace(' (noise nan)', '')}{more}"
+    return f"- {item.name}: {', '.join(told)}{more}"

@@ -88,9 +88,9 @@ class Trust:
 
     @cached_property
     def weakest(self) -> tuple[Link, ...]:
-        """For each unit the link that is least likely to hold; one that was not checked comes first."""
-        held = self.chain.factors(self.strengths)
-        table = np.array([held[each.name] if each.checked else 0 * self._at_best for each in self.evidence])
+        """For each unit the link that is least likely to hold; where only checks are missing, a check."""
+        held, hoped = self.chain.factors(self.strengths), np.array(self.verdicts) == "not checked"
+        table = np.array([held[each.name] if each.checked else ~hoped for each in self.evidence], dtype=float)
         return tuple(self.evidence[k] for k in table.argmin(0))
 
     @property

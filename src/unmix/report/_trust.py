@@ -82,10 +82,10 @@ def _row(item: Any, held: np.ndarray, n: int, threshold: float) -> dict[str, Any
 def _cell(item: Any, held: np.ndarray, k: int, threshold: float) -> dict[str, str]:
     if np.isnan(item.strength[k]):
         return {"measured": "not checked", "null": "", "tone": "open", "holds": ""}
-    share = float(held[k])
+    share, (measured, null) = float(held[k]), item.figures(k)
     return {
-        "measured": f"{item.measured[k]:.3g}" if np.isfinite(item.measured[k]) else "–",
-        "null": f"{item.null[k]:.3g}" if np.isfinite(item.null[k]) else "–",
+        "measured": measured,
+        "null": null,
         "tone": "good" if share >= threshold else "care" if share >= 0.5 else "stop",
         "holds": f"{share:.0%}",
     }
