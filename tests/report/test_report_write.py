@@ -140,7 +140,7 @@ def test_a_bad_fit_turns_the_page(tmp_path):
     model.inverse_transform = lambda z: np.zeros((len(z), 8))
     for found in (verdict(1, 1, 1, 1), verdict(NAN, NAN, NAN, NAN)):
         page = written(tmp_path, model=model, data=data, trust=found)
-        assert f"{found.headline}: the model explains only 0% of the variance of x" in page.text
+        assert f"The model explains only 0% of the variance of x. {found.headline}" in page.text
         assert ("section", "class", "verdict stop") in page.attributes
 
 

@@ -24,7 +24,7 @@ def verdict(material: Material) -> Verdict:
     found = material.trust
     if found is None:
         return _without(material)
-    answer = Verdict(tone(found), f"{found.headline}", tuple(filter(None, _sentences(found))))
+    answer = Verdict(tone(found), found.headline, tuple(filter(None, _sentences(found))))
     answer = answer.with_remarks(*_remarks(material))
     return _turned(answer, material.fitted.explained)
 
@@ -79,8 +79,8 @@ def _turned(answer: Verdict, explained: float | None) -> Verdict:
     """Let a model that does not match the data turn the page: every theorem speaks of models that do."""
     if explained is None or explained >= POOR_FIT:
         return answer
-    share = f"the model explains only {max(explained, 0.0):.0%} of the variance of x"
-    turned = answer.headed(f"{answer.headline}: {share}")
+    share = f"The model explains only {max(explained, 0.0):.0%} of the variance of x"
+    turned = answer.headed(f"{share}. {answer.headline}")
     advice = "Every theorem speaks of models that match the data. Train longer, or allow more latents."
     return turned.adding("stop", advice)
 
