@@ -331,3 +331,12 @@ def test_dependencies_are_shown_beside_what_a_triangular_model_needs(tmp_path):
         model, data = case(structure)
         page = Page(report.write(tmp_path / "r.html", model=model, data=data).read_text(encoding="utf-8"))
         assert f"a triangular model {words}{certify(structure).alternative.edges}" in page.text
+
+
+def test_an_explanation_is_conditional_and_comes_after_the_verdict():
+    found = explain(Structure([[1, 0], [1, 1], [0, 1]]), domains=3)
+    condition = "If what was given is right, and the assumptions hold:"
+    assert str(found).startswith(condition)
+    html = found.to_html(trust=verdict(1, -1))
+    assert html.index("1 of 2 latents is trusted") < html.index(condition) < html.index("identified alone")
+    assert 'class="verdict good"' not in html and 'class="pill good"' not in found.to_html()
