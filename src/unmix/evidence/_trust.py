@@ -60,6 +60,11 @@ class Trust:
     threshold: float
     seconds: float = 0.0
 
+    @property
+    def strengths(self) -> dict[str, np.ndarray]:
+        """The strength of each link."""
+        return {each.name: each.strength for each in self.evidence}
+
     @cached_property
     def parts(self) -> dict[str, dict[str, np.ndarray]]:
         """The strength of each link of each part of the chain."""
