@@ -97,6 +97,8 @@ def test_what_can_not_be_judged_is_named(model, x):
         (x[:19], None, "at least 20 rows"),
         (x[0], None, "numeric table"),
         (x.astype(str), None, "numeric table"),
+        (x[:, :5], None, "`X` must have the 6 columns of the fit"),
+        (np.where(x == x[3, 2], np.nan, x), None, "`X` must be finite"),
         (x, np.arange(3), "`domains` must have shape"),
         ("gone.npy", None, "must be a file that exists"),
     ]

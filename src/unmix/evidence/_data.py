@@ -30,7 +30,20 @@ def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | 
         )
     if len(x) < LEAST:
         raise ValueError(f"`X` must have at least {LEAST} rows to be halved, got {len(x)}. Collect more.")
-    return x.astype(np.float64, copy=False) if x.ndim == 2 else x, _labels(model, domains, len(x), stride)
+    if x.ndim == 2:
+        x = _finite(x, findings_of(model).n_features_in)
+    return x, _labels(model, domains, len(x), stride)
+
+
+def _finite(x: np.ndarray, n_features: int | None) -> np.ndarray:
+    """Check that a table has the columns of the fit, and numbers in them, before a refit finds out."""
+    if n_features is not None and x.shape[1] != n_features:
+        raise ValueError(
+            f"`X` must have the {n_features} columns of the fit, got {x.shape[1]}. Pass the same data."
+        )
+    if not np.isfinite(x).all():
+        raise ValueError("`X` must be finite, got nan or inf. Leave out the rows that have them.")
+    return x.astype(np.float64, copy=False)
 
 
 @contextmanager
