@@ -116,7 +116,7 @@ class DomainEstimator(LatentEstimator):
 
     @property
     def guaranteed_(self) -> np.ndarray:
-        """Which latents would be guaranteed if the learnt graph and the changes are right, shape (n_components,).
+        """Which latents are guaranteed if the learnt graph and the changes are right, shape (n_components,).
 
         That is a statement about a graph and a number of domains, each taken to change in a direction of its
         own, and not about this fit: it says yes for shuffled labels, too. `unmix.trust` says which latents

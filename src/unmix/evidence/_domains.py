@@ -12,24 +12,37 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from unmix._fitted import thinned
+
 from ._case import Case
-from ._common import agreement, best_match, chance_match, correlations, held_out_fit, match_strength
-from ._domains_pairs import by_chance, dependence, share, turned
-from ._domains_zeros import effects, pair_evidence
+from ._common import (
+    agreement,
+    best_match,
+    chance_match,
+    correlations,
+    explained,
+    held_out_fit,
+    match_strength,
+)
+from ._domains_pairs import by_chance, degrees, dependence, inside, share, turned
+from ._domains_zeros import zeros_between
 from ._link import MOST, Link, link, unchecked
 
-_ROWS = 10_000  # are enough to tell
+_ROWS = 5000  # are enough to tell
+_POINTS = 200  # at which slopes are looked at
 _DRAWS = 20  # of permuted labels
 _LEAK = 0.3  # correlation within domains that a latent which is just still right may have with another
+_LEAST_LEFT = 0.005  # of the variance of x: no fit is trusted to explain more
 _CLEAR = 2.0  # times what noise scores on average: about its 95% quantile
 
 
 def links(case: Case) -> Iterator[Link]:
-    """What must hold."""
+    """Yield what must hold for latents that change between domains."""
     yield changes(case)
     yield told_apart(case)
     yield independent(case)
     yield cleaner(case)
+    yield moves(case)
     yield held_out_fit(case)
     yield agreement(case)
     yield told_apart_elsewhere(case)
@@ -39,10 +52,12 @@ def links(case: Case) -> Iterator[Link]:
 
 def changes(case: Case) -> Link:
     """Measure how much the laws of the latents differ between domains, against permuted labels."""
-    z, u = _looked_at(case.codes, case.domains)
+    z, u = _looked_at(case.codes, _numbers(case))
     found, rng = _gain(z, u), case.rng(11)
     null = float(np.mean([_gain(z, rng.permutation(u)) for _ in range(_DRAWS)]))
-    words = f"telling domains apart gains {found:.0f} nats of log-likelihood, and {null:.0f} by permuted labels"
+    words = (
+        f"telling domains apart gains {found:.0f} nats of log-likelihood, and {null:.0f} by permuted labels"
+    )
     return link("changes between domains", found, null, _times(found, null), [words] * z.shape[1])
 
 
@@ -59,8 +74,8 @@ def _log_variance(z: np.ndarray) -> np.ndarray:
 
 def told_apart(case: Case) -> Link:
     """Measure what keeps every other latent out of each: dependence that a turn would cause, or zeros."""
-    z, u = _looked_at(case.codes, case.domains)
-    zeros = pair_evidence(effects(case.fitted.jacobians, case.codes))
+    z, u = _looked_at(case.codes, _numbers(case))
+    zeros = _zeros(case)
     return _least_apart("told apart from the others", z, u, case.rng(12), zeros, "none")
 
 
@@ -72,8 +87,8 @@ def told_apart_elsewhere(case: Case) -> Link:
     rows = case.halves[1]
     codes = _codes(case.first, case.x[rows])
     order = _partners(case.codes[rows], codes)
-    z, u = _looked_at(codes[:, order], np.asarray(case.domains)[rows])
-    zeros = pair_evidence(effects(case.first.jacobian(case.x[rows])[..., order], z))
+    z, u = _looked_at(codes[:, order], _numbers(case)[rows])
+    zeros = zeros_between(case.first.jacobian(thinned(case.x[rows], _POINTS))[..., order], codes[:, order])
     return _least_apart(name, z, u, case.rng(13), zeros, "quick")
 
 
@@ -87,40 +102,43 @@ def _least_apart(
 ) -> Link:
     """Look at the rival of each latent from which least keeps it apart."""
     found, null = _pairwise(lambda pair: turned(pair, u).min(), z), by_chance(u, rng)
-    strength = np.maximum(_times(found, null), (zeros - 1) / 2)
+    strength = np.maximum(_times(found, null), _of_zeros(zeros))
     at = _weakest(strength)
     told = [
-        f"turned towards z{j} the two would be dependent by {found[k, j]:.0f}, {null:.0f} by chance; zeros that "
-        f"part them are there by chance once in {10 ** zeros[k, j]:.0f}"
+        f"turned towards z{j} they would be dependent by {found[k, j]:.0f}, and by {null:.0f} if nothing "
+        f"told them apart; zeros between the two would be there by luck once in {10 ** zeros[k, j]:.3g} times"
         for k, j in zip(*at, strict=True)
     ]
     return link(name, found[at], null, strength[at], told, effort=effort)
 
 
 def independent(case: Case) -> Link:
-    """Measure how large a correlation within domains, or a dependence worth as much, is left between latents."""
-    z, u = _looked_at(case.codes, case.domains)
+    """Measure how large a correlation within domains, or dependence worth as much, is left."""
+    z, u = _looked_at(case.codes, _numbers(case))
+    luck = degrees(u)
     left = _pairwise(lambda pair: share(dependence(pair, u), len(u)), z)
     rivals = left.argmax(1)
-    most, null = left[np.arange(len(left)), rivals], share(u.max() + 4.0, len(u))  # of degrees of freedom
+    most, null = left[np.arange(len(left)), rivals], share(luck, len(u))
     told = [
-        f"as dependent on z{j} within domains as at a correlation of {np.sqrt(r):.2f}; {np.sqrt(null):.2f} by chance"
+        f"as dependent on z{j} within domains as at a correlation of {np.sqrt(r):.2f}; by chance at one of "
+        f"{np.sqrt(null):.2f}"
         for j, r in zip(rivals, most, strict=True)
     ]
-    strength = np.log10(_LEAK**2 / np.maximum(most, null))
-    return link("independent within domains", np.sqrt(most), np.sqrt(null), strength, told)
+    beyond = np.maximum(most - null, share(np.sqrt(2 * luck), len(u)))  # its standard error at least
+    return link("independent within domains", np.sqrt(most), np.sqrt(null), np.log10(_LEAK**2 / beyond), told)
 
 
 def cleaner(case: Case) -> Link:
     """Compare the dependence of each pair within domains with that which the least turn causes."""
-    z, u = _looked_at(case.codes, case.domains)
+    z, u = _looked_at(case.codes, _numbers(case))
     now = _pairwise(lambda pair: dependence(pair, u), z)
     then = _pairwise(lambda pair: turned(pair, u)[[0, -1]].min(), z)
-    by_luck = u.max() + 4.0
-    strength = np.log10(np.maximum(then, by_luck) / np.maximum(now, by_luck))
+    by_luck = degrees(u)
+    cleared = np.log10(np.maximum(then, by_luck) / np.maximum(now, by_luck))
+    strength = np.maximum(cleared, _of_zeros(_zeros(case)))
     at = _weakest(strength)
     told = [
-        f"dependent on z{j} by {now[k, j]:.0f} within domains, by {then[k, j]:.0f} if the two were turned by 18 "
+        f"dependent on z{j} by {now[k, j]:.0f} within domains, by {then[k, j]:.0f} after a turn of 18 "
         f"degrees, and by {by_luck:.0f} if independent"
         for k, j in zip(*at, strict=True)
     ]
@@ -128,15 +146,30 @@ def cleaner(case: Case) -> Link:
 
 
 def returns(case: Case, name: str, refit: str) -> Link:
-    """Compare each latent with that of a refit on the second half."""
-    n = case.codes.shape[1]
+    """Compare each latent within domains with that of a refit to one half, on the other half."""
     if not case.allows("full"):
-        return unchecked(name, n, "full")
-    rows = case.halves[0 if refit == "second" else 1]  # that the refit has not seen
-    found = best_match(case.codes[rows], _codes(getattr(case, refit), case.x[rows]))
-    null = chance_match(case.codes[rows], case.rng(14))
-    told = [f"the refit has it with correlation {r:.2f}; a random rotation would with {c:.2f}" for r, c in zip(found, null, strict=True)]
-    return link(name, found, null, match_strength(found), told, effort="full")
+        return unchecked(name, case.codes.shape[1], "full")
+    rows = case.halves[0 if refit == "second" else 1]
+    u = _numbers(case)[rows]
+    mine, others = (inside(z, u) for z in (case.codes[rows], _codes(getattr(case, refit), case.x[rows])))
+    found, null = best_match(mine, others), chance_match(mine, case.rng(14))
+    told = "the refit has it with correlation {:.2f} within domains; a random rotation would have {:.2f}"
+    words = [told.format(here, chance) for here, chance in zip(found, null, strict=True)]
+    return link(name, found, null, match_strength(found), words, effort="full")
+
+
+def moves(case: Case) -> Link:
+    """Compare the share of the variance of x that each latent moves with the share that none explains."""
+    spread = case.x.std(0)
+    slopes = np.square(
+        np.asarray(case.model.jacobian(thinned(case.x, _POINTS))) / np.where(spread > 0, spread, 1)[:, None]
+    )
+    found = slopes.mean((0, 1)) * case.codes.var(0)
+    left = max(1 - explained(case.model, case.x), _LEAST_LEFT)
+    words = [
+        f"it moves {share:.1%} of the variance of x, of which {left:.1%} is left over" for share in found
+    ]
+    return link("moves what is observed", found, left, _times(found, left), words)
 
 
 def _codes(model: Any, x: np.ndarray) -> np.ndarray:
@@ -147,6 +180,17 @@ def _weakest(strength: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each latent and its weakest rival; one latent alone has none, and nothing to fear."""
     np.fill_diagonal(strength, np.inf if len(strength) > 1 else MOST)
     return np.arange(len(strength)), strength.argmin(1)
+
+
+def _zeros(case: Case) -> np.ndarray:
+    """Return in decimal places how surely zeros keep latents out of each other."""
+    points = thinned(case.x, _POINTS)
+    return zeros_between(np.asarray(case.model.jacobian(points)), case.codes)
+
+
+def _of_zeros(places: np.ndarray) -> np.ndarray:
+    """Return 0 where zeros would be there by chance once in 10 times, 1 at once in 1,000."""
+    return (places - 1) / 2
 
 
 def _pairwise(measure: Callable[[np.ndarray], float], z: np.ndarray) -> np.ndarray:
@@ -161,7 +205,14 @@ def _times(found: Any, null: float) -> np.ndarray:
     return np.log10(np.maximum(found, 1e-9) / (_CLEAR * max(null, 1e-9)))
 
 
-def _looked_at(codes: np.ndarray, domains: Any) -> tuple[np.ndarray, np.ndarray]:
+def _numbers(case: Case) -> np.ndarray:
+    """Return the number of the domain of each row; a quantity is cut where the model cut it."""
+    cuts = getattr(case.model, "domain_cuts_", ())
+    labels = np.searchsorted(cuts, case.domains) if len(cuts) else np.asarray(case.domains)
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _looked_at(codes: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return rows spread over the data, and the numbers of their domains."""
     step = max(1, -(-len(codes) // _ROWS))
-    return codes[::step], np.unique(np.asarray(domains)[::step], return_inverse=True)[1]
+    return codes[::step], np.unique(u[::step], return_inverse=True)[1]

@@ -1,4 +1,4 @@
-"""What tells two latents apart within domains: how dependent they would be if they were turned into each other.
+"""What tells two latents apart within domains: how dependent a turn would make them.
 
 Latents that are independent in each domain stay so under a turn of the pair only if nothing protects them:
 Gaussian laws whose variances change in the same proportion. So the dependence that turns cause is evidence
@@ -6,8 +6,11 @@ for a pair, and the dependence of the pair as it stands is evidence against it.
 """
 
 import numpy as np
+from scipy.special import ndtri
 
-APART = np.arcsin(np.sqrt(1 - 0.95**2))  # of the turn from which on a latent is no longer the same: 18 degrees
+APART = np.arcsin(
+    np.sqrt(1 - 0.95**2)
+)  # of the turn from which on a latent is no longer the same: 18 degrees
 _ANGLES = 9
 _SHAPES = 3  # statistics of shape, each near 1 where the two are independent
 
@@ -17,7 +20,8 @@ def turned(pair: np.ndarray, u: np.ndarray) -> np.ndarray:
 
     >>> rng = np.random.default_rng(0)
     >>> u = np.arange(600) % 2
-    >>> alike, apart = (s[u] * rng.normal(size=(600, 2)) for s in (np.ones((2, 2)), np.array([[1, 3], [3, 1]])))
+    >>> alike = rng.normal(size=(600, 2))
+    >>> apart = np.array([[1, 3], [3, 1]])[u] * alike
     >>> bool(turned(alike, u).min() < 20 < turned(apart, u).min())
     True
     """
@@ -27,18 +31,37 @@ def turned(pair: np.ndarray, u: np.ndarray) -> np.ndarray:
 
 
 def dependence(pair: np.ndarray, u: np.ndarray) -> float:
-    """Return how dependent two latents are within domains; about the number of domains plus 3 if they aren't.
+    """Return how dependent two latents are within domains; about `degrees` if they are not.
 
-    Twice the log-likelihood that Gaussian laws gain from a correlation in each domain, and, over all, squared
-    correlations of sizes with sizes and with signs.
+    Of their normal scores within domains: twice the log-likelihood that a correlation in each domain gains,
+    and, over all, squared correlations of sizes with sizes and with signs.
     """
-    e = inside(pair, u)
-    spread = _by_domain(np.square(e), u)
-    e = e / np.sqrt(np.where(spread > 0, spread, 1))[u]
-    r = _by_domain(e[:, 0] * e[:, 1], u)
-    counts = np.bincount(u, minlength=len(r))
-    linear = -(counts * np.log1p(-np.minimum(np.square(r), 1 - 1e-9))).sum()
+    e = np.stack([normal_scores(column, u) for column in pair.T], axis=1)
+    counts, square = np.bincount(u), np.maximum(_by_domain(np.square(e), u), 1e-12)
+    r = _by_domain(e[:, 0] * e[:, 1], u) / np.sqrt(square[:, 0] * square[:, 1])
+    weight = np.maximum(counts - 2.5, 0)  # Bartlett (1954): so that small domains score no more than others
+    linear = -(weight * np.log1p(-np.minimum(np.square(r), 1 - 1e-9))).sum()
     return float(linear + _shape(e))
+
+
+def degrees(u: np.ndarray) -> int:
+    """Return how many squares are summed up in `dependence`."""
+    return int(u.max()) + 1 + _SHAPES
+
+
+def normal_scores(column: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Return what values of the same ranks within domains would be if they were normal.
+
+    Tails and units then play no part, nor which function of a latent was found.
+
+    >>> normal_scores(np.array([3.0, 1.0, 20.0, 10.0]), np.array([0, 0, 1, 1])).round(2)
+    array([ 0.67, -0.67,  0.67, -0.67])
+    """
+    counts = np.bincount(u)
+    order = np.lexsort((column, u))
+    rank = np.empty(len(u))
+    rank[order] = np.arange(len(u)) - (np.cumsum(counts) - counts)[u[order]]
+    return ndtri((rank + 0.5) / counts[u])
 
 
 def share(dependent: float, n_samples: int) -> float:

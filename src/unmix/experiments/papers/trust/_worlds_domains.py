@@ -88,7 +88,7 @@ def layers(rng: Rng, z: np.ndarray, n_observed: int, bend: float) -> np.ndarray:
 
 
 def scattered(rng: Rng, n_observed: int, n_latents: int) -> np.ndarray:
-    """Draw a graph with two parents for each variable, in which no latent's children are part of another's."""
+    """Draw a graph with one or two parents for each variable, and no latent's children part of another's."""
     while True:
         support = np.zeros((n_observed, n_latents), bool)
         for row in support:
@@ -109,7 +109,12 @@ def _sparse(n_samples: int, seed: int) -> LatentDataset:
 def _graphs(n_samples: int, seed: int) -> LatentDataset:
     rng = np.random.default_rng([seed, 2])
     graph, u = str(rng.choice(list("ABCD"))), int(rng.choice([2, 3, 5, 9]))
-    how = {"graph": graph, "n_domains": u, "separated": False, "latents": str(rng.choice(["normal", "laplace"]))}
+    how = {
+        "graph": graph,
+        "n_domains": u,
+        "separated": False,
+        "latents": str(rng.choice(["normal", "laplace"])),
+    }
     return multi_domain(n_samples, 4, int(rng.choice([4, 8, 12])), random_state=rng, **how)
 
 
@@ -187,9 +192,7 @@ def _ivae(data: LatentDataset, seed: int) -> Any:
     return IVAE(data.z.shape[1], random_state=seed)
 
 
-_family = partial(
-    Family, kind="domains", model=_cgvae, n_samples=1000, right=right_within, labelled=True
-)
+_family = partial(Family, kind="domains", model=_cgvae, n_samples=1000, right=right_within, labelled=True)
 
 FAMILIES: tuple[Family, ...] = (
     _family("domains, sparse", draw=_sparse),
