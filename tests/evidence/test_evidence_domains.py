@@ -6,7 +6,7 @@ import pytest
 import unmix
 from unmix.data import multi_domain
 from unmix.evidence import Case
-from unmix.evidence._domains import links
+from unmix.evidence._domains import _spread, links
 from unmix.evidence._domains_pairs import dependence, turned
 from unmix.evidence._domains_zeros import column_evidence, zeros_between
 
@@ -151,6 +151,29 @@ def test_a_dense_mixing_in_its_sparsest_coordinates_shows_no_zeros(seed):
 def test_one_latent_has_no_rival():
     z, u = world(n=1)
     assert strengths(z, u)[APART].shape == (1,) and strengths(z, u)[APART][0] > 1
+
+
+def test_a_quantity_is_cut_where_the_model_cut_it():
+    z, u = world()
+    model, exact = Linear(np.eye(3)), Linear(np.eye(3))
+    model.domain_cuts_ = np.arange(DOMAINS - 1) + 0.5
+    later = u + np.random.default_rng(0).uniform(-0.4, 0.4, size=N)
+    found, wanted = (
+        list(links(Case(each, z, domains=labels))) for each, labels in ((model, later), (exact, u))
+    )
+    np.testing.assert_allclose(found[1].strength, wanted[1].strength)
+
+
+def test_domains_that_are_too_small_for_a_half_are_left_out_of_refits():
+    z, u = world()
+    u[:5] = DOMAINS  # five rows are enough for a fit of three latents, and two or three are not
+    model = unmix.CGVAE(3, max_iter=1, n_restarts=1, random_state=0).fit(z, domains=u)
+    assert Case(model, z, domains=u, random_state=0).first.n_domains_ == DOMAINS
+
+
+def test_domains_that_take_turns_are_all_looked_at():
+    u = np.arange(24_000) % 4
+    assert len(np.unique(u[_spread(u, 1000)])) == 4 and len(_spread(u, 1000)) == 1000
 
 
 def test_links_are_the_same_at_every_effort():

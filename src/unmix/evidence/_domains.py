@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from unmix._fitted import thinned
-
 from ._case import Case
 from ._common import (
     agreement,
@@ -55,9 +53,7 @@ def changes(case: Case) -> Link:
     z, u = _looked_at(case.codes, _numbers(case))
     found, rng = _gain(z, u), case.rng(11)
     null = float(np.mean([_gain(z, rng.permutation(u)) for _ in range(_DRAWS)]))
-    words = (
-        f"telling domains apart gains {found:.0f} nats of log-likelihood, and {null:.0f} by permuted labels"
-    )
+    words = f"laws of their own gain the domains {found:.0f} nats, and {null:.0f} if labels are permuted"
     return link("changes between domains", found, null, _times(found, null), [words] * z.shape[1])
 
 
@@ -75,8 +71,7 @@ def _log_variance(z: np.ndarray) -> np.ndarray:
 def told_apart(case: Case) -> Link:
     """Measure what keeps every other latent out of each: dependence that a turn would cause, or zeros."""
     z, u = _looked_at(case.codes, _numbers(case))
-    zeros = _zeros(case)
-    return _least_apart("told apart from the others", z, u, case.rng(12), zeros, "none")
+    return _least_apart("told apart from the others", z, u, case.rng(12), _zeros(case), "none")
 
 
 def told_apart_elsewhere(case: Case) -> Link:
@@ -88,7 +83,7 @@ def told_apart_elsewhere(case: Case) -> Link:
     codes = _codes(case.first, case.x[rows])
     order = _partners(case.codes[rows], codes)
     z, u = _looked_at(codes[:, order], _numbers(case)[rows])
-    zeros = zeros_between(case.first.jacobian(thinned(case.x[rows], _POINTS))[..., order], codes[:, order])
+    zeros = zeros_between(_slopes(case, case.first)[..., order], codes[:, order])
     return _least_apart(name, z, u, case.rng(13), zeros, "quick")
 
 
@@ -161,14 +156,10 @@ def returns(case: Case, name: str, refit: str) -> Link:
 def moves(case: Case) -> Link:
     """Compare the share of the variance of x that each latent moves with the share that none explains."""
     spread = case.x.std(0)
-    slopes = np.square(
-        np.asarray(case.model.jacobian(thinned(case.x, _POINTS))) / np.where(spread > 0, spread, 1)[:, None]
-    )
-    found = slopes.mean((0, 1)) * case.codes.var(0)
+    slopes = _slopes(case, case.model) / np.where(spread > 0, spread, 1)[:, None]
+    found = np.square(slopes).mean((0, 1)) * case.codes.var(0)
     left = max(1 - explained(case.model, case.x), _LEAST_LEFT)
-    words = [
-        f"it moves {share:.1%} of the variance of x, of which {left:.1%} is left over" for share in found
-    ]
+    words = [f"it moves {part:.1%} of the variance of x; {left:.1%} is left over" for part in found]
     return link("moves what is observed", found, left, _times(found, left), words)
 
 
@@ -184,8 +175,12 @@ def _weakest(strength: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _zeros(case: Case) -> np.ndarray:
     """Return in decimal places how surely zeros keep latents out of each other."""
-    points = thinned(case.x, _POINTS)
-    return zeros_between(np.asarray(case.model.jacobian(points)), case.codes)
+    return zeros_between(_slopes(case, case.model), case.codes)
+
+
+def _slopes(case: Case, model: Any) -> np.ndarray:
+    """Return the Jacobian of x at some rows."""
+    return np.asarray(model.jacobian(case.x[_spread(_numbers(case), _POINTS)]))
 
 
 def _of_zeros(places: np.ndarray) -> np.ndarray:
@@ -208,11 +203,18 @@ def _times(found: Any, null: float) -> np.ndarray:
 def _numbers(case: Case) -> np.ndarray:
     """Return the number of the domain of each row; a quantity is cut where the model cut it."""
     cuts = getattr(case.model, "domain_cuts_", ())
-    labels = np.searchsorted(cuts, case.domains) if len(cuts) else np.asarray(case.domains)
+    labels = np.asarray(case.domains)
+    labels = np.searchsorted(cuts, labels) if len(cuts) else labels
     return np.unique(labels, return_inverse=True)[1]
 
 
 def _looked_at(codes: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows spread over the data, and the numbers of their domains."""
-    step = max(1, -(-len(codes) // _ROWS))
-    return codes[::step], np.unique(u[::step], return_inverse=True)[1]
+    """Return some rows of every domain, and the numbers of their domains."""
+    rows = _spread(u, _ROWS)
+    return codes[rows], u[rows]
+
+
+def _spread(u: np.ndarray, most: int) -> np.ndarray:
+    """Return rows of which each domain has its share: labels may come in turns, as every k-th row would."""
+    step = max(1, -(-len(u) // most))
+    return np.sort(np.argsort(u, kind="stable")[::step])
