@@ -6,7 +6,7 @@ import pytest
 import unmix
 from unmix.data import multi_domain
 from unmix.evidence import Case
-from unmix.evidence._domains import _spread, links
+from unmix.evidence._domains import _spread, links, stays
 from unmix.evidence._domains_pairs import dependence, turned
 from unmix.evidence._domains_zeros import column_evidence, zeros_between
 
@@ -169,6 +169,12 @@ def test_domains_that_are_too_small_for_a_half_are_left_out_of_refits():
     u[:5] = DOMAINS  # five rows are enough for a fit of three latents, and two or three are not
     model = unmix.CGVAE(3, max_iter=1, n_restarts=1, random_state=0).fit(z, domains=u)
     assert Case(model, z, domains=u, random_state=0).first.n_domains_ == DOMAINS
+
+
+def test_as_many_variables_as_latents_leave_no_room_for_one_more():
+    z, u = world()
+    case = Case(Linear(np.eye(3)), z, domains=u, effort="full")
+    assert stays(case).strength.tolist() == [1, 1, 1]
 
 
 def test_domains_that_take_turns_are_all_looked_at():

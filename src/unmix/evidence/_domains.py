@@ -45,7 +45,7 @@ def links(case: Case) -> Iterator[Link]:
     yield agreement(case)
     yield told_apart_elsewhere(case)
     yield returns(case, "comes back from the other half", "second")
-    yield returns(case, "stays with one latent more", "more")
+    yield stays(case)
 
 
 def changes(case: Case) -> Link:
@@ -151,6 +151,15 @@ def returns(case: Case, name: str, refit: str) -> Link:
     told = "the refit has it with correlation {:.2f} within domains; a random rotation would have {:.2f}"
     words = [told.format(here, chance) for here, chance in zip(found, null, strict=True)]
     return link(name, found, null, match_strength(found), words, effort="full")
+
+
+def stays(case: Case) -> Link:
+    """Compare each latent with that of a refit with one latent more, where there is room for one."""
+    name, n = "stays with one latent more", case.codes.shape[1]
+    if not case.allows("full") or n < case.x.shape[1]:
+        return returns(case, name, "more")
+    words = f"no mixing of {n + 1} latents into {n} variables can be undone, so that there are no more"
+    return link(name, 1.0, 0.0, 1.0, [words] * n, effort="full")
 
 
 def moves(case: Case) -> Link:
