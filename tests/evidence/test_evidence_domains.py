@@ -6,7 +6,7 @@ import pytest
 import unmix
 from unmix.data import multi_domain
 from unmix.evidence import Case
-from unmix.evidence._domains import _spread, links, stays
+from unmix.evidence._domains import _spread, links, pinned, stays
 from unmix.evidence._domains_pairs import dependence, turned
 from unmix.evidence._domains_zeros import column_evidence, zeros_between
 
@@ -171,6 +171,28 @@ def test_domains_that_are_too_small_for_a_half_are_left_out_of_refits():
     assert Case(model, z, domains=u, random_state=0).first.n_domains_ == DOMAINS
 
 
+def test_bends_need_domains_or_zeros():
+    (z, u), rng = world(), np.random.default_rng(4)
+    mixing, more = rng.normal(size=(7, 3)), rng.normal(size=(7, 3))
+
+    class Bent(Linear):
+        def inverse_transform(self, z):
+            return z @ mixing.T + np.square(z) @ more.T
+
+        def transform(self, x):
+            return z
+
+        def jacobian(self, x):
+            return mixing + 2 * more * z[: len(x), None, :]
+
+    case = Case(Bent(mixing), z @ mixing.T + np.square(z) @ more.T, domains=u)
+    assert (
+        pinned(case).strength.max() < 0 < pinned(Case(Linear(mixing), z @ mixing.T, domains=u)).strength.min()
+    )
+    many = Case(Bent(mixing), case.x, domains=np.arange(N) % 15)
+    assert pinned(many).strength.min() > 0.5
+
+
 def test_as_many_variables_as_latents_leave_no_room_for_one_more():
     z, u = world()
     case = Case(Linear(np.eye(3)), z, domains=u, effort="full")
@@ -185,7 +207,7 @@ def test_domains_that_take_turns_are_all_looked_at():
 def test_links_are_the_same_at_every_effort():
     z, u = world()
     names = [each.name for each in links(Case(Linear(np.eye(3)), z, domains=u, effort="none"))]
-    assert len(set(names)) == len(names) == 10
+    assert len(set(names)) == len(names) == 11
 
 
 @pytest.mark.parametrize("kind", ["CGVAE", "IVAE"])

@@ -29,6 +29,7 @@ from ._link import MOST, Link, link, unchecked
 _ROWS = 5000  # are enough to tell
 _POINTS = 200  # at which slopes are looked at
 _DRAWS = 20  # of permuted labels
+_STRAIGHT = 0.004  # of the variance of x in bends: as much as a network bends that is fitted to linear data
 _LEAK = 0.3  # correlation within domains that a latent which is just still right may have with another
 _LEAST_LEFT = 0.005  # of the variance of x: no fit is trusted to explain more
 _CLEAR = 2.0  # times what noise scores on average: about its 95% quantile
@@ -40,6 +41,7 @@ def links(case: Case) -> Iterator[Link]:
     yield told_apart(case)
     yield independent(case)
     yield cleaner(case)
+    yield pinned(case)
     yield moves(case)
     yield held_out_fit(case)
     yield agreement(case)
@@ -138,6 +140,31 @@ def cleaner(case: Case) -> Link:
         for k, j in zip(*at, strict=True)
     ]
     return link("cleaner than if turned", now[at], then[at], strength[at], told)
+
+
+def pinned(case: Case) -> Link:
+    """Compare the bends of the mixing with what pins them down: 2n + 1 domains, or zeros.
+
+    Two domains tell apart latents behind a linear mixing; a dense one that bends needs 2n + 1 (Theorem 2).
+    """
+    bend, n, n_domains = _bend(case), case.codes.shape[1], int(_numbers(case).max()) + 1
+    enough = max(np.log10(_STRAIGHT / max(bend, 1e-9)), np.log2((n_domains - 1) / (2 * n)))
+    zeros = _of_zeros(_zeros(case))
+    strength = np.maximum(enough, zeros[_weakest(zeros)])
+    words = (
+        f"{bend:.1%} of the variance of x is in bends of the mixing, {_STRAIGHT:.1%} being nearly straight; "
+        f"there are {n_domains} domains, and a dense mixing that bends needs {2 * n + 1}"
+    )
+    return link("bends that changes pin down", bend, _STRAIGHT, strength, [words] * n)
+
+
+def _bend(case: Case) -> float:
+    """Return the share of the variance of x that the decoder explains and no linear map of the code does."""
+    known = np.column_stack([np.ones(len(case.x)), case.codes])
+    spread = case.x.std(0)
+    x = case.x / np.where(spread > 0, spread, 1)
+    left = x - known @ np.linalg.lstsq(known, x, rcond=None)[0]
+    return float(np.square(left).mean()) - (1 - explained(case.model, case.x))
 
 
 def returns(case: Case, name: str, refit: str) -> Link:
