@@ -23,11 +23,10 @@ from ._common import (
     match_strength,
 )
 from ._domains_pairs import by_chance, degrees, dependence, inside, share, turned
+from ._domains_rows import codes_of, looked_at, numbers, slopes
 from ._domains_zeros import zeros_between
 from ._link import MOST, Link, link, unchecked
 
-_ROWS = 5000  # are enough to tell
-_POINTS = 200  # at which slopes are looked at
 _DRAWS = 20  # of permuted labels
 _STRAIGHT = 0.004  # of the variance of x in bends: as much as a network bends that is fitted to linear data
 _LEAK = 0.3  # correlation within domains that a latent which is just still right may have with another
@@ -52,7 +51,7 @@ def links(case: Case) -> Iterator[Link]:
 
 def changes(case: Case) -> Link:
     """Measure how much the laws of the latents differ between domains, against permuted labels."""
-    z, u = _looked_at(case.codes, _numbers(case))
+    z, u = looked_at(case.codes, numbers(case))
     found, rng = _gain(z, u), case.rng(11)
     null = float(np.mean([_gain(z, rng.permutation(u)) for _ in range(_DRAWS)]))
     words = f"laws of their own gain the domains {found:.0f} nats, and {null:.0f} if labels are permuted"
@@ -72,7 +71,7 @@ def _log_variance(z: np.ndarray) -> np.ndarray:
 
 def told_apart(case: Case) -> Link:
     """Measure what keeps every other latent out of each: dependence that a turn would cause, or zeros."""
-    z, u = _looked_at(case.codes, _numbers(case))
+    z, u = looked_at(case.codes, numbers(case))
     return _least_apart("told apart from the others", z, u, case.rng(12), _zeros(case), "none")
 
 
@@ -82,10 +81,10 @@ def told_apart_elsewhere(case: Case) -> Link:
     if not case.allows("quick"):
         return unchecked(name, n, "quick")
     rows = case.halves[1]
-    codes = _codes(case.first, case.x[rows])
+    codes = codes_of(case.first, case.x[rows])
     order = _partners(case.codes[rows], codes)
-    z, u = _looked_at(codes[:, order], _numbers(case)[rows])
-    zeros = zeros_between(_slopes(case, case.first)[..., order], codes[:, order])
+    z, u = looked_at(codes[:, order], numbers(case)[rows])
+    zeros = zeros_between(slopes(case, case.first)[..., order], codes[:, order])
     return _least_apart(name, z, u, case.rng(13), zeros, "quick")
 
 
@@ -111,7 +110,7 @@ def _least_apart(
 
 def independent(case: Case) -> Link:
     """Measure how large a correlation within domains, or dependence worth as much, is left."""
-    z, u = _looked_at(case.codes, _numbers(case))
+    z, u = looked_at(case.codes, numbers(case))
     luck = degrees(u)
     left = _pairwise(lambda pair: share(dependence(pair, u), len(u)), z)
     rivals = left.argmax(1)
@@ -127,7 +126,7 @@ def independent(case: Case) -> Link:
 
 def cleaner(case: Case) -> Link:
     """Compare the dependence of each pair within domains with that which the least turn causes."""
-    z, u = _looked_at(case.codes, _numbers(case))
+    z, u = looked_at(case.codes, numbers(case))
     now = _pairwise(lambda pair: dependence(pair, u), z)
     then = _pairwise(lambda pair: turned(pair, u)[[0, -1]].min(), z)
     by_luck = degrees(u)
@@ -147,7 +146,7 @@ def pinned(case: Case) -> Link:
 
     Two domains tell apart latents behind a linear mixing; a dense one that bends needs 2n + 1 (Theorem 2).
     """
-    bend, n, n_domains = _bend(case), case.codes.shape[1], int(_numbers(case).max()) + 1
+    bend, n, n_domains = _bend(case), case.codes.shape[1], int(numbers(case).max()) + 1
     enough = max(np.log10(_STRAIGHT / max(bend, 1e-9)), np.log2((n_domains - 1) / (2 * n)))
     zeros = _of_zeros(_zeros(case))
     strength = np.maximum(enough, zeros[_weakest(zeros)])
@@ -172,8 +171,8 @@ def returns(case: Case, name: str, refit: str) -> Link:
     if not case.allows("full"):
         return unchecked(name, case.codes.shape[1], "full")
     rows = case.halves[0 if refit == "second" else 1]
-    u = _numbers(case)[rows]
-    mine, others = (inside(z, u) for z in (case.codes[rows], _codes(getattr(case, refit), case.x[rows])))
+    u = numbers(case)[rows]
+    mine, others = (inside(z, u) for z in (case.codes[rows], codes_of(getattr(case, refit), case.x[rows])))
     found, null = best_match(mine, others), chance_match(mine, case.rng(14))
     told = "the refit has it with correlation {:.2f} within domains; a random rotation would have {:.2f}"
     words = [told.format(here, chance) for here, chance in zip(found, null, strict=True)]
@@ -192,15 +191,11 @@ def stays(case: Case) -> Link:
 def moves(case: Case) -> Link:
     """Compare the share of the variance of x that each latent moves with the share that none explains."""
     spread = case.x.std(0)
-    slopes = _slopes(case, case.model) / np.where(spread > 0, spread, 1)[:, None]
-    found = np.square(slopes).mean((0, 1)) * case.codes.var(0)
+    own = slopes(case, case.model) / np.where(spread > 0, spread, 1)[:, None]
+    found = np.square(own).mean((0, 1)) * case.codes.var(0)
     left = max(1 - explained(case.model, case.x), _LEAST_LEFT)
     words = [f"it moves {part:.1%} of the variance of x; {left:.1%} is left over" for part in found]
     return link("moves what is observed", found, left, _times(found, left), words)
-
-
-def _codes(model: Any, x: np.ndarray) -> np.ndarray:
-    return np.asarray(model.transform(x), dtype=np.float64)
 
 
 def _weakest(strength: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -211,12 +206,7 @@ def _weakest(strength: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _zeros(case: Case) -> np.ndarray:
     """Return in decimal places how surely zeros keep latents out of each other."""
-    return zeros_between(_slopes(case, case.model), case.codes)
-
-
-def _slopes(case: Case, model: Any) -> np.ndarray:
-    """Return the Jacobian of x at some rows."""
-    return np.asarray(model.jacobian(case.x[_spread(_numbers(case), _POINTS)]))
+    return zeros_between(slopes(case, case.model), case.codes)
 
 
 def _of_zeros(places: np.ndarray) -> np.ndarray:
@@ -234,23 +224,3 @@ def _pairwise(measure: Callable[[np.ndarray], float], z: np.ndarray) -> np.ndarr
 def _times(found: Any, null: float) -> np.ndarray:
     """Return 0 where a score is what noise may well reach, 1 at ten times that."""
     return np.log10(np.maximum(found, 1e-9) / (_CLEAR * max(null, 1e-9)))
-
-
-def _numbers(case: Case) -> np.ndarray:
-    """Return the number of the domain of each row; a quantity is cut where the model cut it."""
-    cuts = getattr(case.model, "domain_cuts_", ())
-    labels = np.asarray(case.domains)
-    labels = np.searchsorted(cuts, labels) if len(cuts) else labels
-    return np.unique(labels, return_inverse=True)[1]
-
-
-def _looked_at(codes: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return some rows of every domain, and the numbers of their domains."""
-    rows = _spread(u, _ROWS)
-    return codes[rows], u[rows]
-
-
-def _spread(u: np.ndarray, most: int) -> np.ndarray:
-    """Return rows of which each domain has its share: labels may come in turns, as every k-th row would."""
-    step = max(1, -(-len(u) // most))
-    return np.sort(np.argsort(u, kind="stable")[::step])
