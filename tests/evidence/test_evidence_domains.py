@@ -195,10 +195,13 @@ def test_bends_need_domains_or_zeros():
     assert pinned(many).strength.min() > 0.5
 
 
-def test_as_many_variables_as_latents_leave_no_room_for_one_more():
+@pytest.mark.parametrize("n_observed", [3, 5])
+def test_a_table_of_as_many_directions_as_latents_leaves_no_room_for_one_more(n_observed):
     z, u = world()
-    case = Case(Linear(np.eye(3)), z, domains=u, effort="full")
-    assert stays(case).strength.tolist() == [1, 1, 1]
+    x = z @ np.random.default_rng(0).normal(size=(3, n_observed))
+    model = unmix.CGVAE(3, max_iter=1, n_restarts=1, random_state=0).fit(x, domains=u)
+    case = Case(model, x, domains=u, effort="full", random_state=0)
+    assert stays(case).strength.tolist() == [1, 1, 1] and "no room" in stays(case).words[0]
 
 
 def test_domains_that_take_turns_are_all_looked_at():

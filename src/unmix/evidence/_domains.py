@@ -180,12 +180,20 @@ def returns(case: Case, name: str, refit: str) -> Link:
 
 
 def stays(case: Case) -> Link:
-    """Compare each latent with that of a refit with one latent more, where there is room for one."""
+    """Compare each latent with that of a refit with one latent more, where x has room for one."""
     name, n = "stays with one latent more", case.codes.shape[1]
-    if not case.allows("full") or n < case.x.shape[1]:
+    if not case.allows("full") or _has_room(case):
         return returns(case, name, "more")
-    words = f"no mixing of {n + 1} latents into {n} variables can be undone, so that there are no more"
+    words = f"x varies in {n} directions, so that there is no room for one latent more"
     return link(name, 1.0, 0.0, 1.0, [words] * n, effort="full")
+
+
+def _has_room(case: Case) -> bool:
+    """Return whether the estimator takes one latent more: x must have the rank."""
+    try:
+        return case.more is not None
+    except ValueError:
+        return False
 
 
 def moves(case: Case) -> Link:
