@@ -1,13 +1,138 @@
-"""To be written."""
+"""Links for latents with values of rest: degenerate mixtures, and sparse bases.
+
+Theorem 3.9 of Xu, Lachapelle and Magliacane (2026), arXiv:2604.13218, needs latents that rest at one value,
+each while every other one varies (Assumption 3.8). Both are seen in the data: a latent that is a mixture
+rests only where all its parts do. Labels of components, where a method was given some, take no part.
+
+All is done with two refits to one half of the rows, about the time of the fit; a full effort adds nothing.
+"""
 
 from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from unmix._fitted import thinned
 
 from ._case import Case
-from ._common import agreement, held_out_fit
-from ._link import Link
+from ._common import held_out_fit, match_strength
+from ._link import Link, link, unchecked
+from ._mixtures_rest import SMOOTH, Rest, count, moved, rest_values, searched_noise
+
+_SURE = 3.0  # standard errors beyond chance that leave it undecided, if a search could choose directions
+_FRESH = 2.0  # the same on rows that took no part in any search
+_MOST = 20_000  # rows on which rest is counted
 
 
 def links(case: Case) -> Iterator[Link]:
-    """What must hold."""
+    """Yield what must hold: rest beside variation, sharp and on fresh rows; a fit; latents that come back."""
+    found = count(_distances(case.model, thinned(case.x, _MOST)))
+    yield _rests(case, found)
+    yield _sharp(found)
     yield held_out_fit(case)
-    yield agreement(case)
+    yield _rests_again(case)
+    yield _returns(case)
+    yield _returns_with_more(case)
+
+
+def _distances(model: Any, x: np.ndarray) -> np.ndarray:
+    codes = np.asarray(model.transform(x), dtype=np.float64)
+    return moved(model, codes, rest_values(codes))
+
+
+def _rests(case: Case, found: Rest) -> Link:
+    """Ask whether each latent rests while every other one varies, more often than searched noise does."""
+    noise = searched_noise(thinned(case.codes, _MOST), int(case.rng(21).integers(2**31)))
+    return _rest_link("rests while others vary", found.z, noise, _SURE, "none")
+
+
+def _rest_link(name: str, z: np.ndarray, noise: float, undecided: float, effort: str) -> Link:
+    weakest, chance = z.min(1), max(noise, undecided)
+    words = [_paired_words(j, int(k), z[j, k], chance) for j, k in enumerate(z.argmin(1))]
+    return link(name, weakest, noise, (weakest - chance) / _SURE, words, effort=effort)
+
+
+def _paired_words(j: int, k: int, value: float, chance: float) -> str:
+    where = "" if j == k else f" while z{k} varies"
+    return (
+        f"more samples lie at one value{where} than a smooth law would have, by {value:.1f} standard errors; "
+        f"noise reaches {chance:.1f}"
+    )
+
+
+def _sharp(found: Rest) -> Link:
+    """Ask by how much samples at rest outnumber those beside it, whatever the number of samples."""
+    weakest = found.z.argmin(1)
+    ratio = np.take_along_axis(found.ratio, weakest[:, None], 1)[:, 0]
+    told = (
+        "{:.1f} times more samples at its value of rest than beside it; the most peaked smooth laws have {:g}"
+    )
+    words = [told.format(value, SMOOTH) for value in ratio]
+    return link("sharpness of rest", ratio, SMOOTH, np.log2(ratio / SMOOTH), words)
+
+
+def _rests_again(case: Case) -> Link:
+    """Ask the same of the latents of a refit on rows that it has not seen."""
+    name = "rest on rows not used"
+    if not case.allows("quick"):
+        return unchecked(name, case.codes.shape[1], "quick")
+    rows = case.halves[1]
+    z = count(_distances(case.first, case.x[rows])).z
+    match = _match(case.codes[rows], case.first.transform(case.x[rows]))[0]
+    return _rest_link(name, z[match][:, match], 0.0, _FRESH, "quick")
+
+
+def _returns(case: Case) -> Link:
+    name = "comes back from one half"
+    if not case.allows("quick"):
+        return unchecked(name, case.codes.shape[1], "quick")
+    return _again(case, case.first, name, "a refit to half of the rows")
+
+
+def _returns_with_more(case: Case) -> Link:
+    name, n = "comes back with one latent more", case.codes.shape[1]
+    if not case.allows("quick"):
+        return unchecked(name, n, "quick")
+    if _rank(case.x) <= n:
+        words = "x has no more dimensions than there are latents"
+        return link(name, 1.0, np.nan, 1.0, [words] * n, effort="quick")
+    return _again(case, case.more, name, "a refit with one latent more")
+
+
+def _rank(x: np.ndarray) -> int:
+    """Return in how many directions data vary, each column in its own units."""
+    return int(np.linalg.matrix_rank(np.nan_to_num(np.corrcoef(x, rowvar=False)), tol=1e-9, hermitian=True))
+
+
+def _again(case: Case, other: Any, name: str, who: str) -> Link:
+    """Compare latents with those of a refit, on rows that it has not seen, by the correlation of values.
+
+    Ranks would say little: samples at rest are ties, and a latent may rest most of the time.
+    """
+    rows = case.halves[1]
+    codes = case.codes[rows]
+    found = _match(codes, other.transform(case.x[rows]))[1]
+    null = _chance(codes, case.rng(22))
+    told = f"{who} has it with correlation {{:.3f}}; a random rotation of it would have {{:.2f}}"
+    words = [told.format(*pair) for pair in zip(found, null, strict=True)]
+    return link(name, found, null, match_strength(found), words, effort="quick")
+
+
+def _match(codes: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each latent its partner in another code, and the size of their correlation."""
+    n = codes.shape[1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        table = np.abs(np.nan_to_num(np.corrcoef(codes.T, np.asarray(others).T)[:n, n:]))
+    rows, columns = linear_sum_assignment(-table)
+    partner = table.argmax(1)
+    partner[rows] = columns
+    return partner, table[np.arange(n), partner]
+
+
+def _chance(codes: np.ndarray, rng: np.random.Generator, draws: int = 20) -> np.ndarray:
+    """Return the correlation of each latent with its partner in a random rotation of the code, on average."""
+    n, spread = codes.shape[1], codes.std(0)
+    unit = (codes - codes.mean(0)) / np.where(spread > 0, spread, 1)
+    turns = [np.linalg.qr(rng.normal(size=(n, n)))[0] for _ in range(draws)]
+    return np.mean([_match(unit, unit @ turn)[1] for turn in turns], axis=0)

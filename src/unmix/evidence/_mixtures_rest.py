@@ -1,0 +1,130 @@
+"""Values of rest: how often each latent sits at one value while another varies, beside what smooth laws show.
+
+A latent of a degenerate mixture rests at one value in some components. A sum of it and another latent rests
+only where both do. So what protects latent j from being mixed with k are the samples in which j rests while k
+varies: they are counted within a narrow strip around the value of rest of j, and compared with the two strips
+beside it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from unmix.solvers.sparse_rows import SEARCHED, sparsest_rows
+
+SCALES = (0.01, 0.02, 0.04, 0.08, 0.16)  # half widths of a strip, in standard deviations of the latent
+SMOOTH = 2.0  # samples in a strip over those beside it: at most 1.3 for normal laws, 2 for Laplace ones
+_VARIES = 0.25  # standard deviations from rest, beyond which a latent varies
+_MODE = 0.1  # share of samples in the shortest interval, whose middle is taken for the value of rest
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """Samples at rest and beside it, for each latent j while another one k varies; for j = k all samples.
+
+    Attributes
+    ----------
+    inside, beside : ndarray of shape (n_scales, n_latents, n_latents)
+        Counts in the strip around the rest of j, and in the two strips beside it that together are as wide.
+    """
+
+    inside: np.ndarray
+    beside: np.ndarray
+
+    @property
+    def z(self) -> np.ndarray:
+        """For each pair by how many standard errors more rest than a smooth law has, at the best scale."""
+        excess = self.inside - SMOOTH * self.beside
+        return (excess / np.sqrt(self.inside + SMOOTH**2 * self.beside + 1)).max(0)
+
+    @property
+    def ratio(self) -> np.ndarray:
+        """For each pair how many times more samples are at rest than beside it, where `z` is taken."""
+        excess = self.inside - SMOOTH * self.beside
+        best = (excess / np.sqrt(self.inside + SMOOTH**2 * self.beside + 1)).argmax(0)[None]
+        inside, beside = (np.take_along_axis(part, best, 0)[0] for part in (self.inside, self.beside))
+        return (inside + 1) / (beside + 1)
+
+
+def count(values: np.ndarray) -> Rest:
+    """Count samples at zero, where latents rest, and beside it.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_latents)
+        Distances of each latent from its rest, with a sign.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> alone = rng.normal(size=(1000, 2)) * (rng.random((1000, 2)) < 0.5)
+    >>> together = rng.normal(size=(1000, 2)) * (rng.random((1000, 1)) < 0.5)
+    >>> (count(alone).z > 10).all(), (count(together).z > 10).tolist()
+    (True, [[True, False], [False, True]])
+    """
+    spread = values.std(0)
+    size = np.abs(values) / np.where(spread > 0, spread, np.inf)
+    varies = (size > _VARIES).astype(float)
+    strips = [(size < s, (size >= s) & (size < 2 * s)) for s in SCALES]
+    tables = [[_paired(strip & (spread > 0), varies) for strip in pair] for pair in strips]
+    return Rest(*(np.array(part) for part in zip(*tables, strict=True)))
+
+
+def _paired(strip: np.ndarray, varies: np.ndarray) -> np.ndarray:
+    counts = strip.T.astype(float) @ varies
+    np.fill_diagonal(counts, strip.sum(0))
+    return counts
+
+
+def rest_values(codes: np.ndarray) -> np.ndarray:
+    """Return for each latent the middle of the shortest interval that holds a tenth of the samples.
+
+    >>> rest_values(np.array([[3.0], [3.0], [3.0], [0.0], [9.0]])).tolist()
+    [3.0]
+    """
+    ordered = np.sort(codes, axis=0)
+    k = max(2, int(_MODE * len(codes)))
+    first = (ordered[k - 1 :] - ordered[: len(codes) - k + 1]).argmin(0)
+    columns = np.arange(codes.shape[1])
+    return 0.5 * (ordered[first, columns] + ordered[first + k - 1, columns])
+
+
+def moved(model: Any, codes: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """Return how far x moves when one latent of a sample is put to rest, in standard deviations of x.
+
+    A code may pile up values at one point by squeezing what lies around it; distances in x undo that.
+    """
+    decoded = model.inverse_transform(codes)
+    spread = decoded.std(0)
+    unit = np.where(spread > 0, spread, 1)
+    away = np.empty_like(codes)
+    for j, value in enumerate(rest):
+        still = codes.copy()
+        still[:, j] = value
+        away[:, j] = np.linalg.norm((model.inverse_transform(still) - decoded) / unit, axis=1)
+    return np.sign(codes - rest) * away
+
+
+def searched_noise(codes: np.ndarray, seed: int) -> float:
+    """Return the largest z that the search for rest finds where no direction differs from another.
+
+    Samples keep their distances from the mean, in the metric of their covariance, and get random directions.
+    Each direction that the search finds counts with its weakest pair, as latents do.
+    """
+    white = _white(codes)
+    if not white.shape[1]:
+        return 0.0
+    ways = np.random.default_rng(seed).normal(size=white.shape)
+    ways *= np.linalg.norm(white, axis=1, keepdims=True) / np.linalg.norm(ways, axis=1, keepdims=True)
+    y = torch.as_tensor(_white(ways))
+    found = sparsest_rows(y[:SEARCHED], torch.Generator().manual_seed(seed))
+    return float(count((y @ found.rows.T + found.offsets).numpy()).z.min(1).max())
+
+
+def _white(codes: np.ndarray) -> np.ndarray:
+    """Return uncorrelated coordinates of variance 1, as many as the codes have dimensions."""
+    centred = codes - codes.mean(0)
+    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    return left[:, sizes > 1e-6 * max(sizes.max(), 1e-300)] * len(codes) ** 0.5
