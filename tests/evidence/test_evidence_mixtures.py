@@ -148,7 +148,8 @@ def test_latents_that_rest_two_by_two_are_not_trusted():
     z = rng.normal(size=(500, 4)) * np.repeat(rng.random((500, 2)) < 0.5, 2, axis=1)
     x = z @ rng.normal(size=(4, 4))
     found = unmix.trust(fitted(x), x, random_state=0)
-    assert not found.trusted.any() and "varies" in found.reasons[0]
+    assert not found.trusted.any() and "varies" in found.evidence[0].words[0]
+    assert (found.evidence[0].strength < 0).all()  # whatever else is measured
 
 
 def test_latents_that_rest_each_on_its_own_are_trusted_once_checked():

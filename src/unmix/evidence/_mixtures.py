@@ -27,7 +27,7 @@ _MOST = 20_000  # rows on which rest is counted
 
 def links(case: Case) -> Iterator[Link]:
     """Yield what must hold: rest beside variation, sharp and on fresh rows; a fit; latents that come back."""
-    found = count(_distances(case.model, thinned(case.x, _MOST)))
+    found = count(_distances(case.model, thinned(case.codes, _MOST)))
     yield _rests(case, found)
     yield _sharp(found)
     yield held_out_fit(case)
@@ -36,8 +36,7 @@ def links(case: Case) -> Iterator[Link]:
     yield _returns_with_more(case)
 
 
-def _distances(model: Any, x: np.ndarray) -> np.ndarray:
-    codes = np.asarray(model.transform(x), dtype=np.float64)
+def _distances(model: Any, codes: np.ndarray) -> np.ndarray:
     return moved(model, codes, rest_values(codes))
 
 
@@ -54,9 +53,9 @@ def _rest_link(name: str, z: np.ndarray, noise: float, undecided: float, effort:
 
 
 def _paired_words(j: int, k: int, value: float, chance: float) -> str:
-    where = "" if j == k else f" while z{k} varies"
+    when = "" if j == k else f" while z{k} varies"
     return (
-        f"more samples lie at one value{where} than a smooth law would have, by {value:.1f} standard errors; "
+        f"samples at its value of rest{when} exceed what a smooth law has by {value:.1f} standard errors; "
         f"noise reaches {chance:.1f}"
     )
 
@@ -78,8 +77,9 @@ def _rests_again(case: Case) -> Link:
     if not case.allows("quick"):
         return unchecked(name, case.codes.shape[1], "quick")
     rows = case.halves[1]
-    z = count(_distances(case.first, case.x[rows])).z
-    match = _match(case.codes[rows], case.first.transform(case.x[rows]))[0]
+    others = np.asarray(case.first.transform(case.x[rows]), dtype=np.float64)
+    z = count(_distances(case.first, others)).z
+    match = _match(case.codes[rows], others)[0]
     return _rest_link(name, z[match][:, match], 0.0, _FRESH, "quick")
 
 

@@ -114,8 +114,8 @@ def searched_noise(codes: np.ndarray, seed: int) -> float:
     Each direction that the search finds counts with its weakest pair, as latents do.
     """
     white = _white(codes)
-    if not white.shape[1]:
-        return 0.0
+    if white.shape[1] < 2:
+        return 0.0  # there is one direction, and nothing to search
     ways = np.random.default_rng(seed).normal(size=white.shape)
     ways *= np.linalg.norm(white, axis=1, keepdims=True) / np.linalg.norm(ways, axis=1, keepdims=True)
     y = torch.as_tensor(_white(ways))

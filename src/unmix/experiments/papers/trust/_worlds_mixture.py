@@ -82,10 +82,14 @@ def _world(seed: int, sizes: Sequence[int], latents: Any, n_samples: int, *, ben
 def masked(n_samples: int, seed: int) -> LatentDataset:
     """Components in which a random half of the latents rests, as published, with sizes drawn anew."""
     rng = np.random.default_rng((seed, 17))
-    n = int(rng.integers(3, 6))
-    how = {"graph_degree": int(rng.integers(2)), "n_layers": int(rng.integers(2, 7))}
+    n = int(rng.integers(3, 5))
     return degenerate_mixture(
-        n_samples, n, mask_size=int(rng.integers(max(1, n // 2), n - 1)), random_state=seed, **how
+        n_samples,
+        n,
+        mask_size=int(rng.integers(1, n - 1)),
+        graph_degree=int(rng.integers(2)),
+        n_layers=int(rng.integers(2, 7)),
+        random_state=seed,
     )
 
 
@@ -161,7 +165,7 @@ _BREAKS = (_noisy, _few, _copied, _skewed, _as_it_is, partial(_noisy, levels=(0.
 
 
 def _broken(n_samples: int, seed: int, *, sizes: Sequence[int], bend: float) -> LatentDataset:
-    """Break what is assumed, in a way that the seed tells: noise, few rows, copies, units, wrong n, no rest."""
+    """Break what is assumed, as the seed says: by noise, few rows, copies, units, wrong n, or no rest."""
     latents = nested if seed % 8 == 7 else never if seed % 8 == 6 else _resting
     data = _world(seed, sizes, latents, n_samples, bend=bend)
     return _BREAKS[seed % 8](data, np.random.default_rng((seed, 18)))
@@ -170,7 +174,7 @@ def _broken(n_samples: int, seed: int, *, sizes: Sequence[int], bend: float) -> 
 def _asked(data: LatentDataset, seed: int) -> int:
     """Return how many latents are asked for: as many as there are, and in two worlds of eight one off."""
     n = data.z.shape[1]
-    return {4: n - 1, 5: min(n + 1, data.x.shape[1])}.get(seed % 8, n)
+    return min(n + {4: -1, 5: 1}.get(seed % 8, 0), data.x.shape[1])
 
 
 def _one_of(*latents: Any) -> Any:
