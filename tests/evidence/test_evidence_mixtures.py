@@ -167,10 +167,20 @@ def test_one_latent_too_few_is_noticed():
     assert not unmix.trust(fitted(x, n_components=3), x, random_state=0).trusted.any()
 
 
+@quiet
+def test_sums_of_binary_latents_rest_often_and_are_not_trusted():
+    rng = np.random.default_rng(5)
+    z = rng.integers(2, size=(400, 3)).astype(float)
+    turned = z @ np.array([[1.0, 1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # as sparse as z
+    x = turned @ rng.normal(size=(3, 3))
+    assert not unmix.trust(fitted(x), x, random_state=0).trusted.any()
+    assert (strengths(np.eye(3), turned + 1e-3 * rng.normal(size=z.shape))["one value of rest"] < -1).all()
+
+
 def test_every_case_yields_the_same_names():
     z, _ = resting(100)
     names = {tuple(strengths(np.eye(3), z, effort)) for effort in EFFORTS}
-    assert len(names) == 1 and len(*names) == 6
+    assert len(names) == 1 and len(*names) == 7
 
 
 def test_one_latent_alone_needs_rest_only():

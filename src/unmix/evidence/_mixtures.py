@@ -18,7 +18,7 @@ from unmix._fitted import thinned
 from ._case import Case
 from ._common import held_out_fit, match_strength
 from ._link import Link, link, unchecked
-from ._mixtures_rest import SMOOTH, Rest, count, moved, rest_values, searched_noise
+from ._mixtures_rest import SMOOTH, Rest, count, moved, rest_values, searched_noise, second_rest
 
 _SURE = 3.0  # standard errors beyond chance that leave it undecided, if a search could choose directions
 _FRESH = 2.0  # the same on rows that took no part in any search
@@ -27,9 +27,11 @@ _MOST = 20_000  # rows on which rest is counted
 
 def links(case: Case) -> Iterator[Link]:
     """Yield what must hold: rest beside variation, sharp and on fresh rows; a fit; latents that come back."""
-    found = count(_distances(case.model, thinned(case.codes, _MOST)))
+    values = _distances(case.model, thinned(case.codes, _MOST))
+    found = count(values)
     yield _rests(case, found)
     yield _sharp(found)
+    yield _one_rest(values)
     yield held_out_fit(case)
     yield _rests_again(case)
     yield _returns(case)
@@ -71,6 +73,13 @@ def _sharp(found: Rest) -> Link:
     return link("sharpness of rest", ratio, SMOOTH, np.log2(ratio / SMOOTH), words)
 
 
+def _one_rest(values: np.ndarray) -> Link:
+    """Ask whether values off rest are spread: sums of latents that take a few values each also rest often."""
+    z = second_rest(values)
+    told = "off its rest, samples at any one value exceed what a smooth law has by {:.1f} standard errors"
+    return link("one value of rest", z, 0.0, (_SURE - z) / _SURE, [told.format(value) for value in z])
+
+
 def _rests_again(case: Case) -> Link:
     """Ask the same of the latents of a refit on rows that it has not seen."""
     name = "rest on rows not used"
@@ -94,7 +103,7 @@ def _returns_with_more(case: Case) -> Link:
     name, n = "comes back with one latent more", case.codes.shape[1]
     if not case.allows("quick"):
         return unchecked(name, n, "quick")
-    if _rank(case.x) <= n:
+    if _rank(case.x[case.halves[0]]) <= n:
         words = "x has no more dimensions than there are latents"
         return link(name, 1.0, np.nan, 1.0, [words] * n, effort="quick")
     return _again(case, case.more, name, "a refit with one latent more")

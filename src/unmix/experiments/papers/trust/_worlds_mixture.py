@@ -80,7 +80,7 @@ def _world(seed: int, sizes: Sequence[int], latents: Any, n_samples: int, *, ben
 
 
 def masked(n_samples: int, seed: int) -> LatentDataset:
-    """Components in which a random half of the latents rests, as published, with sizes drawn anew."""
+    """Draw components in which one or two latents vary, as published, with sizes drawn anew."""
     rng = np.random.default_rng((seed, 17))
     n = int(rng.integers(3, 5))
     return degenerate_mixture(
@@ -123,8 +123,13 @@ def together(n_samples: int, n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def never(n_samples: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw latents without rest, whose laws may tell them apart but by another argument."""
-    return _smooth(rng, (n_samples, n)) if rng.random() < 0.5 else rng.laplace(size=(n_samples, n))
+    """Draw latents without one value of rest, whose laws may tell them apart but by another argument."""
+    law = rng.integers(3)
+    if law == 0:
+        return _smooth(rng, (n_samples, n))
+    return (
+        rng.laplace(size=(n_samples, n)) if law == 1 else rng.integers(2, size=(n_samples, n)).astype(float)
+    )
 
 
 def nested(n_samples: int, n: int, rng: np.random.Generator) -> np.ndarray:
