@@ -177,10 +177,19 @@ def test_sums_of_binary_latents_rest_often_and_are_not_trusted():
     assert (strengths(np.eye(3), turned + 1e-3 * rng.normal(size=z.shape))["one value of rest"] < -1).all()
 
 
+def test_sums_that_rest_while_others_vary_give_way_to_sparser_coordinates():
+    rng = np.random.default_rng(6)
+    z = rng.normal(size=(400, 3)) * np.eye(3)[rng.integers(3, size=400)]
+    sums = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    wrong, right = strengths(sums, z), strengths(np.eye(3), z)
+    assert (wrong["rests while others vary"] > 1).all() and (wrong["no sparser coordinates"] < 0).all()
+    assert (right["no sparser coordinates"] == 1).all()
+
+
 def test_every_case_yields_the_same_names():
     z, _ = resting(100)
     names = {tuple(strengths(np.eye(3), z, effort)) for effort in EFFORTS}
-    assert len(names) == 1 and len(*names) == 7
+    assert len(names) == 1 and len(*names) == 8
 
 
 def test_one_latent_alone_needs_rest_only():

@@ -11,14 +11,23 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from unmix._fitted import thinned
 
 from ._case import Case
 from ._common import held_out_fit, match_strength
 from ._link import Link, link, unchecked
-from ._mixtures_rest import SMOOTH, Rest, count, moved, rest_values, searched_noise, second_rest
+from ._mixtures_rest import (
+    SMOOTH,
+    Rest,
+    count,
+    in_sparsest,
+    match,
+    moved,
+    rest_values,
+    searched_noise,
+    second_rest,
+)
 
 _SURE = 3.0  # standard errors beyond chance that leave it undecided, if a search could choose directions
 _FRESH = 2.0  # the same on rows that took no part in any search
@@ -27,11 +36,13 @@ _MOST = 20_000  # rows on which rest is counted
 
 def links(case: Case) -> Iterator[Link]:
     """Yield what must hold: rest beside variation, sharp and on fresh rows; a fit; latents that come back."""
-    values = _distances(case.model, thinned(case.codes, _MOST))
+    codes = thinned(case.codes, _MOST)
+    values = _distances(case.model, codes)
     found = count(values)
     yield _rests(case, found)
     yield _sharp(found)
     yield _one_rest(values)
+    yield _sparsest(case, codes)
     yield held_out_fit(case)
     yield _rests_again(case)
     yield _returns(case)
@@ -80,6 +91,14 @@ def _one_rest(values: np.ndarray) -> Link:
     return link("one value of rest", z, 0.0, (_SURE - z) / _SURE, [told.format(value) for value in z])
 
 
+def _sparsest(case: Case, codes: np.ndarray) -> Link:
+    """Ask whether other affine coordinates of the code rest more often, which Theorem 3.9 excludes."""
+    found = in_sparsest(codes, int(case.rng(23).integers(2**31)))
+    told = "the affine coordinates of the code that rest most often have it with correlation {:.3f}"
+    words = [told.format(value) for value in found]
+    return link("no sparser coordinates", found, _chance(codes, case.rng(22)), match_strength(found), words)
+
+
 def _rests_again(case: Case) -> Link:
     """Ask the same of the latents of a refit on rows that it has not seen."""
     name = "rest on rows not used"
@@ -88,8 +107,8 @@ def _rests_again(case: Case) -> Link:
     rows = case.halves[1]
     others = np.asarray(case.first.transform(case.x[rows]), dtype=np.float64)
     z = count(_distances(case.first, others)).z
-    match = _match(case.codes[rows], others)[0]
-    return _rest_link(name, z[match][:, match], 0.0, _FRESH, "quick")
+    partner = match(case.codes[rows], others)[0]
+    return _rest_link(name, z[partner][:, partner], 0.0, _FRESH, "quick")
 
 
 def _returns(case: Case) -> Link:
@@ -121,22 +140,11 @@ def _again(case: Case, other: Any, name: str, who: str) -> Link:
     """
     rows = case.halves[1]
     codes = case.codes[rows]
-    found = _match(codes, other.transform(case.x[rows]))[1]
+    found = match(codes, other.transform(case.x[rows]))[1]
     null = _chance(codes, case.rng(22))
     told = f"{who} has it with correlation {{:.3f}}; a random rotation of it would have {{:.2f}}"
     words = [told.format(*pair) for pair in zip(found, null, strict=True)]
     return link(name, found, null, match_strength(found), words, effort="quick")
-
-
-def _match(codes: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each latent its partner in another code, and the size of their correlation."""
-    n = codes.shape[1]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        table = np.abs(np.nan_to_num(np.corrcoef(codes.T, np.asarray(others).T)[:n, n:]))
-    rows, columns = linear_sum_assignment(-table)
-    partner = table.argmax(1)
-    partner[rows] = columns
-    return partner, table[np.arange(n), partner]
 
 
 def _chance(codes: np.ndarray, rng: np.random.Generator, draws: int = 20) -> np.ndarray:
@@ -144,4 +152,4 @@ def _chance(codes: np.ndarray, rng: np.random.Generator, draws: int = 20) -> np.
     n, spread = codes.shape[1], codes.std(0)
     unit = (codes - codes.mean(0)) / np.where(spread > 0, spread, 1)
     turns = [np.linalg.qr(rng.normal(size=(n, n)))[0] for _ in range(draws)]
-    return np.mean([_match(unit, unit @ turn)[1] for turn in turns], axis=0)
+    return np.mean([match(unit, unit @ turn)[1] for turn in turns], axis=0)

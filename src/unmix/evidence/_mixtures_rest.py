@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.optimize import linear_sum_assignment
 
-from unmix.solvers.sparse_rows import SEARCHED, sparsest_rows
+from unmix.solvers.sparse_rows import SEARCHED, share_off, sparsest_rows
 
 SCALES = (0.01, 0.02, 0.04, 0.08, 0.16)  # half widths of a strip, in standard deviations of the latent
 SMOOTH = 2.0  # samples in a strip over those beside it: at most 1.3 for normal laws, 2 for Laplace ones
 _VARIES = 0.25  # standard deviations from rest, beyond which a latent varies
+_SPARSER = 0.98  # share off rest, of the one that another basis must have to be sparser
 _MODE = 0.1  # share of samples in the shortest interval, whose middle is taken for the value of rest
 
 
@@ -143,8 +145,38 @@ def searched_noise(codes: np.ndarray, seed: int) -> float:
     return float(count((y @ found.rows.T + found.offsets).numpy()).z.min(1).max())
 
 
+def in_sparsest(codes: np.ndarray, seed: int) -> np.ndarray:
+    """Return the correlation of each latent with the sparsest affine coordinates; 1 if none are sparser.
+
+    A basis may rest while others vary and still not be the one that rests most: where one latent varies at a
+    time, so do sums of two out of three.
+    """
+    white, centred = _white(codes), codes - codes.mean(0)
+    rows = centred.T @ white
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+    own = white @ rows.T
+    y = torch.as_tensor(white[:SEARCHED])
+    found = sparsest_rows(y, torch.Generator().manual_seed(seed))
+    off = share_off(y, torch.as_tensor(rows), torch.as_tensor(-rest_values(own))).sum()
+    if float(found.shares.sum()) > _SPARSER * float(off):
+        return np.ones(codes.shape[1])
+    return match(codes, white @ found.rows.numpy().T)[1]
+
+
+def match(codes: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each latent its partner in another code, and the size of their correlation."""
+    n = codes.shape[1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        table = np.abs(np.nan_to_num(np.corrcoef(codes.T, np.asarray(others).T)[:n, n:]))
+    rows, columns = linear_sum_assignment(-table)
+    partner = table.argmax(1)
+    partner[rows] = columns
+    return partner, table[np.arange(n), partner]
+
+
 def _white(codes: np.ndarray) -> np.ndarray:
     """Return uncorrelated coordinates of variance 1, as many as the codes have dimensions."""
-    centred = codes - codes.mean(0)
-    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    spread = codes.std(0)
+    unit = (codes - codes.mean(0)) / np.where(spread > 0, spread, 1)
+    left, sizes, _ = np.linalg.svd(unit, full_matrices=False)
     return left[:, sizes > 1e-6 * max(sizes.max(), 1e-300)] * len(codes) ** 0.5
