@@ -1,11 +1,13 @@
 """A fitted model on trial: its data, and the refits that an effort allows, each made once."""
 
+import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from unmix._fitted import Fitted
 
@@ -121,7 +123,9 @@ def fit_anew(
     own = fresh.get_params(deep=False)
     quiet = {"random_state": random_state, "checkpoint": None, "verbose": False} | settings
     fresh.set_params(**{name: value for name, value in quiet.items() if name in own})
-    return fresh.fit(x) if domains is None else fresh.fit(x, domains)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of a refit, which the links judge
+        return fresh.fit(x) if domains is None else fresh.fit(x, domains)
 
 
 def first_of_each(x: np.ndarray) -> np.ndarray:
