@@ -200,10 +200,17 @@ def tables():
     return script, summarise(Store(ROOT / "results").records())
 
 
+@pytest.fixture(scope="module")
+def units(tables):
+    """Gather the stored runs of the calibration of trust."""
+    judgement = tables[0].judgement
+    return judgement.read(judgement.records_of(ROOT / "results"))
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_the_tables_of_a_document_are_those_of_the_stored_results(path, tables):
+def test_the_tables_of_a_document_are_those_of_the_stored_results(path, tables, units):
     script, stored = tables
-    assert script.filled(text_of(path), stored) == text_of(path), "run `make results`"
+    assert script.filled(text_of(path), stored, units) == text_of(path), "run `make results`"
 
 
 def test_a_table_that_was_not_run_says_so_and_only_its_place_is_written(tables):
