@@ -76,7 +76,10 @@ def test_a_person_reads_headline_latents_and_evidence(model, folder, unmix):
     result = unmix("trust", model, folder / "plain.npy")
     found = library.trust(library.load(model), np.load(folder / "plain.npy"), effort="quick")
     assert result.code == 0 and result.out.startswith(found.headline)
-    for line in (*found.reasons, *(f"- {item.name}: {item.figures(0)[0]}" for item in found.evidence if item.checked)):
+    for line in (
+        *found.reasons,
+        *(f"- {item.name}: {item.figures(0)[0]}" for item in found.evidence if item.checked),
+    ):
         assert line in result.out
     assert "(noise " in result.out
 

@@ -12,9 +12,15 @@ from scipy.special import expit
 from models import verdict
 from unmix.evidence import EFFORTS, Chain, calibrate, link, unchecked
 from unmix.evidence._calibration import chain_for, stored, threshold
+from unmix.evidence._sparse import ADDING
 
 STRENGTH = st.floats(-3, 3)
-LINKS = (("fit", "fit"), ("the coordinates", "zeros"), ("the coordinates", "independence"), ("return", "half"))
+LINKS = (
+    ("fit", "fit"),
+    ("the coordinates", "zeros"),
+    ("the coordinates", "independence"),
+    ("return", "half"),
+)
 
 
 @st.composite
@@ -98,7 +104,10 @@ def test_units_of_no_weight_do_not_count_and_a_weight_of_two_is_two_units():
     half = np.arange(300) < 150
     of_half = {part: {k: v[half] for k, v in links.items()} for part, links in parts.items()}
     twice = {part: {k: np.tile(v[half], 2) for k, v in links.items()} for part, links in parts.items()}
-    alone, weighed = calibrate(of_half, right[half]), calibrate(parts, np.where(half, right, ~right), 1.0 * half)
+    alone, weighed = (
+        calibrate(of_half, right[half]),
+        calibrate(parts, np.where(half, right, ~right), 1.0 * half),
+    )
     assert weighed.probability(parts) == approx(alone.probability(parts), abs=1e-3)
     doubled = calibrate(of_half, right[half], np.full(150, 2.0))
     again = calibrate(twice, np.tile(right[half], 2))
@@ -150,10 +159,10 @@ def test_where_nothing_was_measured_nothing_is_trusted():
 
 
 def test_an_unchecked_link_belongs_to_its_part_and_is_not_called_the_weakest():
-    assert unchecked("b", 2, "full").part == "b" and unchecked("b", 2, "full", part="a").part == "a"
-    measured = link("a", -1.0, 0.0, -1.0, ["low"] * 2)
-    found = verdict(0.0, 0.0, evidence=(unchecked("b", 2, "full", part="a"), measured))
-    assert found.verdicts == ("no", "no") and {weak.name for weak in found.weakest} == {"a"}
+    zeros, other = ADDING
+    found = verdict(-1, -1, evidence=(unchecked(other, 2, "full"), link(zeros, -1, 0, -1, ["low"] * 2)))
+    assert found.parts.keys() == {"the coordinates"} and found.parts["the coordinates"].keys() == set(ADDING)
+    assert found.verdicts == ("no", "no") and {weak.name for weak in found.weakest} == {zeros}
 
 
 @pytest.mark.parametrize("value", [7.0, np.inf])

@@ -163,7 +163,10 @@ def test_matches_know_neither_order_nor_sign_nor_a_monotone_function(seed):
 def test_each_latent_of_another_code_is_claimed_once():
     rng = np.random.default_rng(0)
     codes = np.repeat(rng.normal(size=(N, 1)), 2, axis=1)
-    assert sorted(best_match(codes, np.column_stack([codes[:, 0], rng.normal(size=N)])) > 0.9) == [False, True]
+    assert sorted(best_match(codes, np.column_stack([codes[:, 0], rng.normal(size=N)])) > 0.9) == [
+        False,
+        True,
+    ]
 
 
 def test_a_random_rotation_scores_more_in_few_dimensions_than_in_many():

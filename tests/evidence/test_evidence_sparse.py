@@ -20,7 +20,9 @@ SPARSITY, INDEPENDENCE = "zeros beyond generic ones", "independence"
 class Linear(BaseEstimator):
     """A code x = A z with loadings that are known, as a fitted model shows it; refits are a little off."""
 
-    def __init__(self, loadings, n_components=N, *, max_iter=2, batch_size=64, lr=1e-2, device="cpu", random_state=0):
+    def __init__(
+        self, loadings, n_components=N, *, max_iter=2, batch_size=64, lr=1e-2, device="cpu", random_state=0
+    ):
         self.loadings, self.n_components, self.random_state = loadings, n_components, random_state
         self.max_iter, self.batch_size, self.lr, self.device = max_iter, batch_size, lr, device
 

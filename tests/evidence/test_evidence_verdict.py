@@ -16,7 +16,7 @@ def both(*strengths):
 
 
 def test_a_no_names_what_was_measured_and_an_open_verdict_the_check_that_is_missing():
-    found = both(0.0, -1.0)
+    found = both(-0.1, -1.0)
     assert found.verdicts == ("not checked", "no")
     assert [weak.name for weak in found.weakest] == ["comes back from the other half", "zeros"]
     assert 'which takes effort "full"' in found.reasons[0] and "Weakest link, zeros: -1.0" in found.reasons[1]

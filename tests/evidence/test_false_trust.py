@@ -165,7 +165,10 @@ def test_8_agreement_alone_is_no_verdict():
 
 def test_9_a_nested_pair_is_not_excluded_by_what_stands_beside_it():
     """Brute force over all subsets is in tests/theory/test_theory_alternatives.py."""
-    pair, other = np.array([[1, 1], [1, 0]]), np.repeat(np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), 3, axis=0)
+    pair, other = (
+        np.array([[1, 1], [1, 0]]),
+        np.repeat(np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]]), 3, axis=0),
+    )
     joined = np.block([[pair, np.zeros((2, 3))], [np.zeros((9, 2)), other]])
     verdicts = [certify(Structure(each)) for each in (pair, joined)]
     assert not any(found.sparser_than_triangular for found in verdicts)

@@ -1,6 +1,7 @@
 """Calibration and judgement: a family left out is left out, counts are counts, and one cheap family runs."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,11 +14,20 @@ from scipy.stats import binomtest
 from unmix.data import LatentDataset
 from unmix.estimators import FastICA
 from unmix.evidence import EFFORTS, Case, Chain, argument_for, trust
+from unmix.evidence._sparse import ADDING
 from unmix.experiments import load_experiment
 from unmix.experiments.papers.trust import calibration, judgement
 from unmix.experiments.papers.trust._family import right_latents
 from unmix.experiments.papers.trust.calibration import CELLS, FAMILIES, RIGHT, UNITS
-from unmix.experiments.papers.trust.judgement import Units, coefficients, line, lines, read, reliability, wilson
+from unmix.experiments.papers.trust.judgement import (
+    Units,
+    coefficients,
+    line,
+    lines,
+    read,
+    reliability,
+    wilson,
+)
 
 GOOD = ("sparse: waves and products", "sparse: networks", "sparse: noise")
 NULL = "null: noise"
@@ -29,8 +39,8 @@ def drawn(families=(*GOOD, NULL), *, n_worlds=12, n_units=4, seed=0):
     rng = np.random.default_rng(seed)
     family = np.repeat(families, n_worlds * n_units)
     world = np.repeat(np.arange(len(families) * n_worlds), n_units)
-    links = {("none", "zeros", "zeros"): rng.uniform(-2, 2, len(world))}
-    links["full", "half", "half"] = rng.uniform(-2, 2, len(world))
+    links = {("none", "zeros"): rng.uniform(-2, 2, len(world))}
+    links["full", "half"] = rng.uniform(-2, 2, len(world))
     units = Units("sparse", family, world, np.ones(len(world), bool), links)
     chance = TRUTH.probability(units.parts("full", np.ones(len(world), bool)))
     right = (rng.uniform(size=len(world)) < chance) & (family != NULL)
@@ -71,9 +81,19 @@ def test_an_effort_sees_its_links_and_no_others(units):
     everything = np.ones(len(units.right), bool)
     assert list(units.parts("none", everything)) == list(units.parts("quick", everything)) == ["zeros"]
     assert list(units.parts("full", everything)) == ["zeros", "half"]
-    links = units.links | {("full", "half", "half"): -units.links["full", "half", "half"]}
+    links = units.links | {("full", "half"): -units.links["full", "half"]}
     other = Units(units.kind, units.family, units.world, units.right, links)
     np.testing.assert_array_equal(other.left_out("quick"), units.left_out("quick"))
+
+
+def test_links_that_add_up_are_one_part_as_in_a_verdict(units):
+    zeros, strength = ADDING[0], units.links["none", "zeros"]
+    links = {("none", zeros): strength, ("none", ADDING[1]): strength, ("none", "another"): strength}
+    parts = replace(units, links=links).parts("none", np.arange(3))
+    assert {part: set(names) for part, names in parts.items()} == {
+        "the coordinates": set(ADDING),
+        "another": {"another"},
+    }
 
 
 def test_every_family_weighs_alike_whatever_its_size():
@@ -98,10 +118,10 @@ def test_runs_that_failed_or_of_no_family_are_not_read_and_what_was_not_measured
     records = recorded(units)[:3]
     records[0]["error"] = "it stopped"
     records[1]["settings"] = {"family": "of no one"}
-    records[2]["values"]["full|half|half|1"] = None
+    records[2]["values"]["full|half|1"] = None
     found = read(records)["sparse"]
     assert len(found.right) == 4 and set(found.world) == {2}
-    assert np.isnan(found.links["full", "half", "half"]).tolist() == [False, True, False, False]
+    assert np.isnan(found.links["full", "half"]).tolist() == [False, True, False, False]
     assert set(read(recorded(units) + recorded(units))["sparse"].world) == set(range(2 * 48))
 
 
@@ -190,7 +210,7 @@ def test_a_cheap_family_runs_and_its_run_is_read():
     assert values == calibration.run(cell, 0, "smoke") != calibration.run(cell, 1, "smoke")
     found = read([{"settings": cell.settings, "error": None, "values": values}])["linear"]
     assert len(found.right) == values[UNITS] and found.right.mean() == approx(values[RIGHT])
-    assert {effort for effort, _, _ in found.links} == set(EFFORTS)
+    assert {effort for effort, _ in found.links} == set(EFFORTS)
 
 
 def test_strengths_that_are_stored_are_those_that_trust_sees():
@@ -200,7 +220,7 @@ def test_strengths_that_are_stored_are_those_that_trust_sees():
     model = FastICA(data.z.shape[1], random_state=0).fit(data.x)
     found = trust(model, data.x, effort="full", random_state=5, verbose=False)
     for each in argument_for(model).links(Case(model, data.x, effort="full", random_state=5)):
-        stored = [values[f"{each.effort}|{each.part}|{each.name}|{k}"] for k in range(len(each.strength))]
+        stored = [values[f"{each.effort}|{each.name}|{k}"] for k in range(len(each.strength))]
         np.testing.assert_array_equal(stored, found.strengths[each.name])
 
 

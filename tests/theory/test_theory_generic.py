@@ -178,7 +178,9 @@ def test_luck_is_the_bound_in_powers_of_ten_and_at_most_all():
 
 @given(st.integers(2, 10**6), st.floats(0, 2))
 def test_more_rows_and_less_noise_resolve_more(n_samples, noise):
-    assert resolution(4 * n_samples, noise) <= resolution(n_samples, noise) <= resolution(n_samples, 2 * noise)
+    assert (
+        resolution(4 * n_samples, noise) <= resolution(n_samples, noise) <= resolution(n_samples, 2 * noise)
+    )
     if resolution(4 * n_samples, noise) > 1e-4:
         assert resolution(n_samples, noise) == approx(2 * resolution(4 * n_samples, noise))
 
