@@ -40,7 +40,7 @@ def parts_from(strengths):
 
 @given(chains(), st.lists(STRENGTH, min_size=4, max_size=4), st.integers(0, 3), st.floats(0, 6))
 def test_raising_any_strength_never_lowers_the_probability(chain, strengths, which, more):
-    raised = strengths[:which] + [strengths[which] + more] + strengths[which + 1 :]
+    raised = [strength + more * (k == which) for k, strength in enumerate(strengths)]
     before, after = (chain.probability(parts_from(np.array(each)[:, None])) for each in (strengths, raised))
     assert after >= before
 

@@ -137,7 +137,7 @@ def test_6_fits_that_miss_for_units_rows_or_number(how):
 
 
 def test_7_one_model_has_one_verdict():
-    """Commands, pages and Python are compared in tests/cli/test_cli_trust.py; here only that asking is a function."""
+    """Commands, pages and Python are compared in tests/cli/test_cli_trust.py; here one asks twice."""
     data = gaussian(200)
     model = DiverseDictionaryLearning(4, max_iter=2, n_restarts=1, random_state=0).fit(data.x)
     first, again = (trust(model, data.x, effort="none").to_dict() for _ in range(2))

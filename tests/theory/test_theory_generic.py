@@ -30,7 +30,7 @@ def drawn(seed, *, dense=False, n_samples=6):
 
 
 def by_sets(support):
-    """Count by the definition: the least over sets of the mean excess of the others, rows that differ only."""
+    """Count by the definition: the least over sets of the mean excess of the others."""
     rows = np.unique(support[support.any(1)], axis=0)
     n = rows.shape[1]
     found = np.full(n, np.inf)
