@@ -36,7 +36,7 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """How the latents change between domains, and which of them the domains at hand guarantee."""
+    """How the latents change between domains, and which of them these guarantee if the graph is right."""
 
     domains: Any = None
     domain_means: Any = None
@@ -48,7 +48,8 @@ class Changes:
     def __str__(self) -> str:
         sure, n = int(np.sum(self.guaranteed)), len(self.guaranteed)
         rest = "" if sure == n else f"; all would need {np.max(self.needed_domains)} domains"
-        return f"{self.n_domains} domains guarantee {sure} of {n} latents of this graph{rest}."
+        if_right = "If this graph and the changes are right"
+        return f"{if_right}, {self.n_domains} domains guarantee {sure} of {n} latents{rest}."
 
 
 @dataclass(frozen=True, eq=False)

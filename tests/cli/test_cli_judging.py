@@ -15,7 +15,7 @@ from unmix.structure import Structure
 from unmix.theory import certify
 
 MASK = Structure([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
-COMMANDS = ["demo", "simulate", "fit", "transform", "evaluate", "certify", "compare", "report"]
+COMMANDS = ["demo", "simulate", "fit", "trust", "transform", "evaluate", "certify", "compare", "report"]
 
 
 @pytest.fixture
@@ -130,6 +130,9 @@ def bad_lines():
         ),
         ("no such mask", ["certify", "gone.csv"], "gone.csv"),
         ("no such model", ["certify", "gone"], "gone"),
+        ("trust in no model", ["trust", "gone", "{data}"], "gone"),
+        ("trust in a picture", ["trust", "m", "{data}", "--out", "v.png"], "must end in"),
+        ("no such effort", ["trust", "m", "{data}", "--effort", "much"], "Invalid value"),
         ("no such table", ["evaluate", "gone.csv", "{data}"], "gone.csv"),
         ("mask with text", ["certify", "{text}"], "cat"),
         ("mask of other numbers", ["certify", "{twos}"], "2"),

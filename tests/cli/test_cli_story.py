@@ -183,9 +183,14 @@ def test_demo_tells_the_story(tmp_path, unmix):
     assert result.out.strip().splitlines()[-1].endswith(str(tmp_path / "demo" / "report.html"))
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["data.npz", "model", "report.html"]
     assert "rotation" in result.out
+    assert result.out.index("4. The verdict:") < result.out.index("5. The truth")
+    page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
+    headline = next(line for line in result.out.splitlines() if line.endswith(("trusted.", "'quick'.")))
+    assert page.index(headline[:-1].replace("'", "&#39;")) < page.index("How close to the truth?")
 
 
 def test_demo_for_programs(tmp_path, unmix_json):
     document = unmix_json("demo", "--quick", "--out", tmp_path / "demo")
-    assert {"report", "fit", "scores", "certificate"} == document.keys()
+    assert {"report", "fit", "trust", "scores"} == document.keys()
+    assert document["trust"]["effort"] == "quick" and len(document["trust"]["probability"]) == 5
     assert json.dumps(document["scores"]["mcc"]["raw"])

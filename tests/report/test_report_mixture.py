@@ -5,13 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from models import verdict
 from unmix import report
 from unmix._findings import findings_of
 from unmix.data import degenerate_mixture
 from unmix.metrics import cpdag, shd
 from unmix.report._data import Data
 from unmix.report._graph import graph_words
-from unmix.report._mixture import MAX_CERTIFIED, mixture_certificate, mixture_verdict, mixture_words
+from unmix.report._mixture import MAX_CERTIFIED, mixture_answer, mixture_certificate, mixture_words
 from unmix.structure import dense
 from unmix.theory import certify_components, certify_mixture
 
@@ -62,8 +63,9 @@ def page(tmp_path, **parts):
 
 def test_a_clear_mixture_is_told_as_one(tmp_path):
     data, _ = samples()
-    html = page(tmp_path, model=two_axes(), data=data.x)
-    assert 'class="verdict good"' in html and "The latents are identified" in html
+    html = page(tmp_path, model=two_axes(), data=data.x, trust=verdict(1, 1, kind="mixture"))
+    assert 'class="verdict good"' in html and "All 2 latents are trusted" in html
+    assert "If these components are right, the latents would be identified." in html
     assert certify_components(two_axes()).identifies in html
     assert "The latents fall into 2 components" in html and "On average 1.0 of 2 are active" in html
     assert html.count("pdGMM Assumption") >= 4 and 'aria-label="Patterns of active latents"' in html
@@ -73,7 +75,8 @@ def test_a_clear_mixture_is_told_as_one(tmp_path):
 
 def test_equal_axes_are_told_with_what_fails(tmp_path):
     html = page(tmp_path, model=two_axes(means=((0.0, 0.0), (0.0, 0.0)), flags=("Beware of axes.",)))
-    assert 'class="verdict stop"' in html and "No theorem identifies these latents" in html
+    assert 'class="verdict care"' in html and "no theorem would identify the latents" in html
+    assert "Not checked" in html and "No data were given" in html
     assert "Beware of axes." in html and "parts of them may be swapped" in html
 
 
@@ -83,13 +86,13 @@ def test_the_truth_marks_patterns_and_latents(tmp_path):
     assert "with an F1 of 1.000" in html and "would score 0.667" in html
     spoiled = two_axes()
     spoiled.transform = lambda x: np.asarray(x) @ turn
-    assert "This fit did not recover the latents" in page(tmp_path, model=spoiled, data=data)
+    assert "this fit did not recover the latents" in page(tmp_path, model=spoiled, data=data)
 
 
 def test_latents_that_never_vary_are_named(tmp_path):
     model = Fitted([1.0], [[0.0, 0.0]], AXES[:1], [[True, False]])
     html = page(tmp_path, model=model, data=samples()[0].x)
-    assert "Some latents never vary" in html and "ẑ1: ask for fewer latents" in html
+    assert "None of 2 latents are trusted" in html and "If these components are right" not in html
 
 
 def test_many_components_are_judged_by_their_index_sets():
@@ -102,14 +105,17 @@ def test_many_components_are_judged_by_their_index_sets():
     known = {"model": model, "findings": findings_of(model), "data": Data()}
     material = SimpleNamespace(**known, fitted=SimpleNamespace(explained=None), mixture=found, mcc=None)
     assert "only their index sets were judged" in mixture_words(material)["note"]
-    answer = mixture_verdict(material)
-    assert answer.tone == "care" and "if they are in general position" in answer.headline
+    answer = mixture_answer(found)
+    assert answer.tone == "open" and "right and in general position, the latents would" in answer.headline
 
 
 def test_a_certificate_that_was_given_is_shown(tmp_path):
     given = certify_mixture([0.5, 0.5], [[1, 0], [0, 2]], AXES)
     html = page(tmp_path, model=two_axes(means=((0.0, 0.0), (0.0, 0.0))), certificate=given)
-    assert 'class="verdict good"' in html
+    assert "If these components are right, the latents would be identified." in html
+    assert "If these components are right, the latents would be identified" in page(
+        tmp_path, certificate=given
+    )
 
 
 def test_the_graph_is_drawn_and_compared_after_matching(tmp_path):

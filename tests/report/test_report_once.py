@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from models import verdict
 from unmix import report
 from unmix.cli import main
 from unmix.estimators import DiverseDictionaryLearning
@@ -45,7 +46,11 @@ def test_the_model_is_asked_once(with_truth, n_samples, tmp_path):
     model = Spy()
     html = report.write(tmp_path / "r.html", model=model, data=data).read_text(encoding="utf-8")
     assert 'aria-label="Traversal of latent 1"' in html and "Explained" in html
-    # decoded are the data and, all in one call, the walks through latents, which no row of the data holds
+    # encoded are the data for the verdict, and for the page, which thins them; decoded are the data and, all
+    # in one call, the walks through latents, which no row of the data holds
+    assert model.asked == {"transform": 2, "inverse_transform": 2, "jacobian": 1}
+    model.asked.clear()
+    report.write(tmp_path / "r.html", model=model, data=data, trust=verdict(1, 1))
     assert model.asked == {"transform": 1, "inverse_transform": 2, "jacobian": 1}
 
 

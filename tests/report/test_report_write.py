@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from models import verdict
 from pages import Page
 from unmix import report
 from unmix.metrics import evaluate
@@ -63,15 +64,23 @@ def written(tmp_path, **parts):
 def clear(tmp_path_factory):
     """One report on a clear case, as HTML; several tests read it."""
     model, data = case(diverse(10, 5, random_state=0), mix=0.02)
-    path = report.write(tmp_path_factory.mktemp("report") / "r.html", model=model, data=data)
+    path = tmp_path_factory.mktemp("report") / "r.html"
+    report.write(path, model=model, data=data, trust=verdict(1, 1, 1, 1, 1))
     return path.read_text(encoding="utf-8")
+
+
+def tones(page, tag="article"):
+    """Return the classes of all cards, or of all elements of another kind."""
+    return [value for kind, name, value in page.attributes if (kind, name) == (tag, "class")]
 
 
 def test_a_clear_case_is_told_as_one(clear):
     page = Page(clear)
     assert ("section", "class", "verdict good") in page.attributes
+    assert tones(page) == ["latent good"] * 5
     for phrase in (
-        "All 5 latents are identified",
+        "All 5 latents are trusted",
+        "If this structure is right and the assumptions below hold",
         "equals the true one, up to the order",
         "above raw x",
         "rotation floor",
@@ -83,6 +92,80 @@ def test_a_clear_case_is_told_as_one(clear):
         "unmix.DiverseDictionaryLearning(n_components=2)",
     ):
         assert phrase in page.text, phrase
+    assert clear.index('id="answer"') < clear.index('id="trust"') < clear.index('id="scores"')
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("strengths", "tone", "headline", "cards"),
+    [
+        ((1, 1), "good", "All 2 latents are trusted", ["good", "good"]),
+        ((1, -1), "care", "1 of 2 latents is trusted", ["good", "stop"]),
+        ((-1, -1), "stop", "None of 2 latents are trusted", ["stop", "stop"]),
+        ((NAN, NAN), "open", "Not checked yet", ["open", "open"]),
+    ],
+    ids=["all", "some", "none", "not checked"],
+)
+def test_headline_tone_and_badges_follow_from_the_verdict(strengths, tone, headline, cards, tmp_path):
+    model, data = case(Structure([[1, 0], [1, 1], [0, 1]]), n_samples=60)
+    found = verdict(*strengths)
+    page = written(tmp_path, model=model, data=data.x, trust=found)
+    assert ("section", "class", f"verdict {tone}") in page.attributes and headline in page.text
+    assert tones(page) == [f"latent {card}" for card in cards]
+    for probability in found.probability:
+        assert f"{probability:.2f} probability" in page.text
+    assert "identified" not in page.text.partition("If this structure is right")[0]
+    assert ("What stands in the way: zeros beyond generic ones" in page.text) == (-1 in strengths)
+    assert ("unmix trust MODEL DATA --effort quick" in page.text) == (tone == "open")
+
+
+def test_evidence_stands_beside_its_null(tmp_path):
+    model, data = case(Structure([[1, 0], [1, 1], [0, 1]]), n_samples=60)
+    page = written(tmp_path, model=model, data=data.x, trust=verdict(0.75, -0.5))
+    assert "zeros beyond generic ones 0.75 noise 0 holds 99% -0.5 noise 0 holds 50%" in page.text
+    assert "care" in tones(page, "td") and "good" in tones(page, "td")
+
+
+def test_slots_are_judged_as_wholes(tmp_path):
+    model, data = case(diverse(8, 4, random_state=0), n_samples=60)
+    slots = verdict(1, -1, kind="slots", units=((0, 2), (1, 3)))
+    page = written(tmp_path, model=model, data=data.x, trust=slots)
+    assert "1 of 2 slots is trusted" in page.text and "Holds ẑ0 and ẑ2" in page.text
+
+
+def test_a_bad_fit_turns_the_page(tmp_path):
+    model, data = case(diverse(8, 4, random_state=0), n_samples=100)
+    model.inverse_transform = lambda z: np.zeros((len(z), 8))
+    for found in (verdict(1, 1, 1, 1), verdict(NAN, NAN, NAN, NAN)):
+        page = written(tmp_path, model=model, data=data, trust=found)
+        assert f"The model explains only 0% of the variance of x. {found.headline}" in page.text
+        assert ("section", "class", "verdict stop") in page.attributes
+
+
+def test_a_model_that_no_argument_is_known_for_is_never_trusted(tmp_path):
+    model, data = case(diverse(8, 4, random_state=0), n_samples=100)
+    page = written(tmp_path, model=model, data=data, trust="full")
+    assert (
+        "None of 4 latents are trusted" in page.text and "No theorem speaks about these latents" in page.text
+    )
+    assert tones(page) == ["latent stop"] * 4 and "The evidence, item by item" not in page.text
+
+
+def test_the_truth_marks_the_scores_and_never_the_verdict(tmp_path):
+    model, data = case(diverse(8, 4, random_state=0), n_samples=100)
+    pages = [written(tmp_path, model=model, data=each, trust=verdict(1, 1, -1, 1)) for each in (data, data.x)]
+    answers = [page.text[page.text.index("3 of 4") : page.text.index("Samples")] for page in pages]
+    assert answers[0] == answers[1]
+    assert ["How close to the truth?" in page.text for page in pages] == [True, False]
+
+
+def test_rows_too_few_to_judge_are_said_to_be(tmp_path):
+    model, data = case(Structure([[1, 0], [1, 1], [0, 1]]), n_samples=10)
+    page = written(tmp_path, model=model, data=data.x)
+    assert "Not checked" in page.text and "at least 20 rows" in page.text
+    assert ("section", "class", "verdict open") in page.attributes
 
 
 @pytest.mark.parametrize("structure", [dense(4, 4), Structure(np.triu(np.ones((3, 3))))])
@@ -91,20 +174,18 @@ def test_a_structure_that_is_not_sparser_than_triangular_is_never_a_success(stru
     assert not certify(structure).sparser_than_triangular
     page = written(tmp_path, model=model, data=data)
     assert ("section", "class", "verdict stop") in page.attributes
-    assert "can’t be taken as identification" in page.text
-    assert "Not evidence of identification." in page.text
-    assert "are identified" not in page.text and "above raw x" not in page.text
-    assert all(
-        "good" not in value for tag, name, value in page.attributes if (tag, name) == ("article", "class")
-    )
+    assert "can’t be taken as identification" in page.text and "not singled out" in page.text
+    assert "Not evidence of identification." in page.text and "above raw x" not in page.text
+    alone = written(tmp_path, certificate=certify(structure))
+    assert "This structure can’t be singled out" in alone.text
+    assert ("section", "class", "verdict stop") in alone.attributes
 
 
-def test_a_decoder_that_does_not_bend_is_never_a_success(tmp_path):
+def test_a_decoder_that_does_not_bend_is_a_warning_beside_the_structure(tmp_path):
     model, data = case(diverse(10, 5, random_state=0))
+    assert "bends too little" not in written(tmp_path, model=model, data=data).text
     model.bend = 0.0
     page = written(tmp_path, model=model, data=data)
-    assert ("section", "class", "verdict stop") in page.attributes
-    assert "The latents can’t be taken as identified" in page.text and "All 5 latents" not in page.text
     assert "bends too little" in page.text and "was found to fail" in page.text
     given = written(tmp_path, certificate=explain(model=model, x=data.x, domains=9), data=data, model=model)
     assert "Domains and sparse mixing" in given.text and "bends too little" in given.text
@@ -113,9 +194,7 @@ def test_a_decoder_that_does_not_bend_is_never_a_success(tmp_path):
 def test_a_score_that_raw_x_reaches_as_well_is_not_a_success(tmp_path):
     model, data = case(diverse(10, 5, random_state=0), mix=3.0)
     page = written(tmp_path, model=model, data=data)
-    assert "This fit did not recover the latents" in page.text
-    assert "not clearly above raw x" in page.text
-    assert ("section", "class", "verdict good") not in page.attributes
+    assert "not clearly above raw x" in page.text and "this fit did not recover the latents" in page.text
 
 
 def test_a_wrong_structure_is_said_to_be_wrong(tmp_path):
@@ -125,7 +204,6 @@ def test_a_wrong_structure_is_said_to_be_wrong(tmp_path):
     )
     page = written(tmp_path, model=model, data=data)
     assert "differs from the true one in 1 of 50 entries" in page.text
-    assert "Recovered with a structure that is not quite right" in page.text
 
 
 def test_every_score_stands_beside_raw_x_and_the_floor(tmp_path):
@@ -149,8 +227,11 @@ def test_without_raw_x_the_gap_is_named(tmp_path):
 def test_nested_latents_show_both_relations_apart(tmp_path):
     parents = ([1, 2], [0, 2], [2, 3, 4], [0, 2], [1, 3, 4], [1, 2], [1, 2])
     structure = Structure([[j in row for j in range(5)] for row in parents])
-    page = written(tmp_path, certificate=certify(structure))
-    assert "if independent" in page.text and "block only" in page.text and "identified" in page.text
+    certificate = certify(structure)
+    page = written(tmp_path, certificate=certificate)
+    assert "alone if independent" in page.text and "in a block with" in page.text
+    alone = certificate.levels.count("element")
+    assert f"If this structure is right, {alone} of 5 latents would be identified alone" in page.text
     assert "Apart only in the paper’s relation" in page.text
     labels = [value for tag, name, value in page.attributes if (tag, name) == ("svg", "aria-label")]
     assert "Matrix of the relation may_depend" in labels
@@ -160,7 +241,6 @@ def test_nested_latents_show_both_relations_apart(tmp_path):
 def test_an_array_without_truth(tmp_path):
     model, data = case(diverse(8, 4, random_state=0), n_samples=100)
     page = written(tmp_path, model=model, data=data.x)
-    assert "No truth was given" in page.text
     assert "How close to the truth?" not in page.text
 
 
@@ -169,12 +249,6 @@ def test_unused_latents_are_named(tmp_path):
     model.structure_ = Structure(model.structure_.support & (np.arange(4) != 2))
     page = written(tmp_path, model=model, data=data.x)
     assert "ẑ2 reach no observed variable" in page.text
-
-
-def test_a_poor_fit_is_named(tmp_path):
-    model, data = case(diverse(8, 4, random_state=0), n_samples=100)
-    model.inverse_transform = lambda z: np.zeros((len(z), 8))
-    assert "explains only 0% of the variance" in written(tmp_path, model=model, data=data).text
 
 
 def test_fewer_observed_variables_than_latents(tmp_path):
@@ -257,3 +331,12 @@ def test_dependencies_are_shown_beside_what_a_triangular_model_needs(tmp_path):
         model, data = case(structure)
         page = Page(report.write(tmp_path / "r.html", model=model, data=data).read_text(encoding="utf-8"))
         assert f"a triangular model {words}{certify(structure).alternative.edges}" in page.text
+
+
+def test_an_explanation_is_conditional_and_comes_after_the_verdict():
+    found = explain(Structure([[1, 0], [1, 1], [0, 1]]), domains=3)
+    condition = "If what was given is right, and the assumptions hold:"
+    assert str(found).startswith(condition)
+    html = found.to_html(trust=verdict(1, -1))
+    assert html.index("1 of 2 latents is trusted") < html.index(condition) < html.index("identified alone")
+    assert 'class="verdict good"' not in html and 'class="pill good"' not in found.to_html()

@@ -1,4 +1,4 @@
-"""`unmix certify`: which theorems apply, what is then identified, and what is missing for more."""
+"""`unmix certify`: which theorems apply, what would then be identified, and what is missing for more."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from .. import _tables
 from .._files import atomic_write
 from ._known import array, labels, named_sets, numbers_in_parts, partition_of, source_of, table_of
 from ._output import Json, Seed, print_json, taking, tell, write_json
+from ._verdict import Effort, Spend, judged, short
 
 EXAMPLE = (
     "Example: [bold]unmix certify mask.csv --set A=0,1 --set B=2,3 --ask 'A - B'[/] or "
@@ -76,6 +77,7 @@ class Certify:
     n_refits: Annotated[
         int, typer.Option("--refits", help="Number of refits to random halves of the data.")
     ] = 0
+    effort: Spend = Effort["none"]
     stability: Annotated[int, typer.Option("--stability", help="Number of Jacobian resamples.")] = 0
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write the answer to: .html, .json or .txt.")
@@ -86,7 +88,10 @@ class Certify:
 
 @taking(Certify)
 def certify(given: Certify) -> None:
-    """Say which theorems apply, what they identify up to what, and what is missing for more."""
+    """Say which theorems apply, what they would identify up to what, and what is missing for more.
+
+    With a model and its data the verdict on the fit comes first: it is that of `unmix trust`.
+    """
     out = given.out
     if out is not None:
         _tables.check_writable(out, _OUT)
@@ -96,12 +101,30 @@ def certify(given: Certify) -> None:
     table, taken = table_of(given.data, model, (given.domains, given.components))
     from ..theory import explain
 
-    found = explain(structure, model=model, x=table, **_facts(given, model, table, taken))
-    _write(out, found)
+    facts = _facts(given, model, table, taken)
+    found = explain(structure, model=model, x=table, **facts)
+    trust = None if table is None else _verdict(model, table, facts["domains"], given.effort)
+    _write(out, found, trust)
     if given.as_json:
-        print_json(found.to_dict())
+        print_json(_document(found, trust))
     else:
-        tell(str(found), *([] if out is None else [f"Written: {out}"]))
+        tell(_text(found, trust), *([] if out is None else [f"Written: {out}"]))
+
+
+def _verdict(model: Any, table: np.ndarray, domains: Any, effort: str) -> Any:
+    """Judge the fit; a number of domains tells nothing of single rows."""
+    return judged(model, table, None if np.ndim(domains) == 0 else domains, effort)
+
+
+def _document(found: Any, trust: Any) -> dict[str, Any]:
+    return found.to_dict() | ({} if trust is None else {"trust": trust.to_dict()})
+
+
+def _text(found: Any, trust: Any) -> str:
+    """Tell the verdict on the fit first, then what theorems say about what it found."""
+    if trust is None:
+        return str(found)
+    return "\n".join([*short(trust), "", str(found)])
 
 
 def _facts(given: Certify, model: Any, table: Any, taken: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -145,10 +168,10 @@ def _structure_of(path: Path) -> Any:
     return model.structure_ if structure is None else structure
 
 
-def _write(out: Path | None, found: Any) -> None:
+def _write(out: Path | None, found: Any, trust: Any) -> None:
     """Write the answer in the format that the suffix names, atomically."""
     if out is None or out.suffix.lower() == ".json":
-        write_json(out, found.to_dict())
+        write_json(out, _document(found, trust))
     else:
-        text = f"{found}\n" if out.suffix.lower() == ".txt" else found.to_html()
+        text = f"{_text(found, trust)}\n" if out.suffix.lower() == ".txt" else found.to_html(trust=trust)
         atomic_write(out, text)

@@ -9,11 +9,13 @@ from .._tables import Table
 from ._models import fit_and_save, make
 from ._output import Json, Seed, print_json, tell
 from ._simulate import save
+from ._verdict import short
 
 EXAMPLE = "Example: [bold]unmix demo --out demo[/], then open demo/report.html"
 NOTES = (
     "The data are simulated: five hidden variables were mixed nonlinearly into ten observed ones, two hidden "
-    "variables behind each. The fit saw the mixture only; the truth was used for the scores and nothing else."
+    "variables behind each. Fit and verdict saw the mixture only; the truth was used for the scores and for "
+    "nothing else."
 )
 
 
@@ -25,7 +27,7 @@ def demo(
     random_state: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Simulate, fit, score, certify and report, in about a minute."""
+    """Simulate, fit, check, score and report, in about a minute."""
     folder = _folder(out)
     tell_step = (lambda *_: None) if as_json else _step
     data = _simulate(quick, random_state)
@@ -36,12 +38,18 @@ def demo(
     )
     tell_step(2, "Fitting without a look at the truth ...")
     model = _fit(data, quick, random_state, folder / "model")
-    evaluation, certificate = _judge(data, model, random_state)
-    tell_step(3, "Scores, beside what raw x and a random rotation of the truth would get:", evaluation)
-    tell_step(4, "What can be trusted, by the structure that was found:", *certificate.reasons)
-    report = _report(folder / "report.html", model, data, evaluation, certificate)
+    tell_step(3, "Checking what was found, still without a look at the truth ...")
+    trust = _checked(model, data)
+    tell_step(
+        4,
+        "The verdict:",
+        *short(trust, f"unmix trust {folder / 'model'} {folder / 'data.npz'} --effort full"),
+    )
+    evaluation = _scored(data, model, random_state)
+    tell_step(5, "The truth, beside what raw x and a random rotation of it would get:", evaluation)
+    report = _report(folder / "report.html", model, data, evaluation, trust)
     if as_json:
-        print_json(_document(report, model, evaluation, certificate))
+        print_json(_document(report, model, evaluation, trust))
     else:
         tell("", f"Report: {report}")
 
@@ -72,15 +80,19 @@ def _fit(data: Any, quick: bool, random_state: int, out: Path) -> Any:
     return fit_and_save(model, Table(data.x, None), out)
 
 
-def _judge(data: Any, model: Any, random_state: int) -> tuple[Any, Any]:
+def _checked(model: Any, data: Any) -> Any:
+    from ..evidence import trust
+
+    return trust(model, data.x, effort="quick")
+
+
+def _scored(data: Any, model: Any, random_state: int) -> Any:
     from ..metrics import evaluate
-    from ..theory import certify
 
-    scores = evaluate(data.z, model.transform(data.x), x=data.x, random_state=random_state)
-    return scores, certify(model.structure_)
+    return evaluate(data.z, model.transform(data.x), x=data.x, random_state=random_state)
 
 
-def _report(path: Path, model: Any, data: Any, evaluation: Any, certificate: Any) -> Path:
+def _report(path: Path, model: Any, data: Any, evaluation: Any, trust: Any) -> Path:
     from ..report import write
 
     return write(
@@ -88,16 +100,16 @@ def _report(path: Path, model: Any, data: Any, evaluation: Any, certificate: Any
         model=model,
         data=data,
         evaluation=evaluation,
-        certificate=certificate,
+        trust=trust,
         title="Demo: five hidden variables, ten mixtures",
         notes=NOTES,
     )
 
 
-def _document(report: Path, model: Any, evaluation: Any, certificate: Any) -> dict[str, Any]:
+def _document(report: Path, model: Any, evaluation: Any, trust: Any) -> dict[str, Any]:
     return {
         "report": report,
         "fit": {"out": report.with_name("model")} | model.findings().to_dict(),
+        "trust": trust.to_dict(),
         "scores": evaluation.to_dict(),
-        "certificate": certificate.to_dict(),
     }

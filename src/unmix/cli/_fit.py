@@ -16,6 +16,7 @@ from .._names import COMMANDS
 from ._known import dataset, labels, read_with_truth, slots_of, take_out
 from ._models import checkpoint_beside, columns_for, fit_and_save, kind_of, load, make
 from ._output import Json, Seed, one_line, print_json, say, taking, tell
+from ._verdict import Effort, Spend, judged, short
 
 FIT_EXAMPLE = (
     "Example: [bold]unmix fit data.npz --n-components 5 --out model[/]. Killed? The same command goes on."
@@ -64,6 +65,7 @@ class Fit:
         ),
     ] = None
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto"
+    effort: Spend = Effort["none"]
     causal: Annotated[
         bool,
         typer.Option("--causal", help="Look for the causal graph of the latents, and draw it in a report."),
@@ -81,7 +83,7 @@ class Fit:
 
 @taking(Fit)
 def fit(given: Fit) -> None:
-    """Fit a model that explains the table by a few latents, and save it."""
+    """Fit a model that explains the table by a few latents, save it, and say which can be trusted."""
     checkpoint, report = checkpoint_beside(given.out), _report_file(given)
     if given.causal and find_spec("causallearn") is None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
@@ -91,15 +93,30 @@ def fit(given: Fit) -> None:
         shutil.rmtree(checkpoint, ignore_errors=True)
     model = fit_and_save(_estimator(given), rest, given.out, **known)
     graph = _causal_graph(model, rest.values) if given.causal else None
+    trust = judged(model, rest.values, known.get("domains"), given.effort)
     if report is not None:
         from ..report import write
 
-        write(report, model=model, data=dataset(table, truth, model), graph=graph)
-    found = model.findings()
+        verdict = "none" if trust is None else trust
+        write(report, model=model, data=dataset(rest, truth, model), graph=graph, trust=verdict)
+    _tell(given, model.findings(), trust, {"graph": graph, "report": report})
+
+
+def _tell(given: Fit, found: Any, trust: Any, more: dict[str, Any]) -> None:
+    """Print what was found and the verdict on it."""
     if given.as_json:
-        print_json({"out": given.out} | found.to_dict() | {"graph": graph, "report": report})
+        told = {"out": given.out, "trust": None if trust is None else trust.to_dict()}
+        print_json(told | found.to_dict() | more)
     else:
-        tell(*found.story, f"Model: {given.out}", *([] if report is None else [f"Report: {report}"]))
+        written = [f"Model: {given.out}", *([f"Report: {more['report']}"] if more["report"] else [])]
+        tell(*found.story, "", *short(trust, _check(given)), "", *written)
+
+
+def _check(given: Fit) -> str:
+    """Name the command that checks the model."""
+    domains = "" if given.domains is None else f" --domains {given.domains}"
+    effort = "quick" if given.effort == "none" else "full"
+    return f"unmix trust {given.out} {given.x}{domains} --effort {effort}"
 
 
 def _report_file(given: Fit) -> Path | None:

@@ -1,14 +1,15 @@
 """`unmix evaluate` and `unmix report`: what the latents are worth, and why."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .. import _tables
-from ._known import dataset, read_with_truth
-from ._models import load
+from ._known import dataset, labels, read_with_truth, take_out
+from ._models import columns_for, load
 from ._output import Json, Seed, print_json, tell
+from ._verdict import DOMAINS, Effort, Spend, short, warn
 
 EVALUATE_EXAMPLE = (
     "Example: [bold]unmix evaluate data.npz latents.csv --x data.npz --metrics mcc,r2 --out scores.html[/]"
@@ -77,6 +78,8 @@ def report(
             "--out", help="HTML file to write, or .md for RESULTS. [default: report.html in RESULTS]"
         ),
     ] = None,
+    effort: Spend = Effort["none"],
+    domains: Annotated[str | None, typer.Option("--domains", help=DOMAINS)] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     notes: Annotated[str, typer.Option(help="Free text for the page.")] = "",
     as_json: Json = False,
@@ -87,6 +90,7 @@ def report(
     if target is None:
         raise ValueError("`--out` must name the HTML file to write, got nothing.")
     _tables.check_writable(target, (".html", ".htm", ".md") if source.is_dir() else (".html", ".htm"))
+    found = None
     if target.suffix == ".md":
         _write_summary(target, source)
     elif source.is_dir():
@@ -94,11 +98,12 @@ def report(
 
         results(target, source, **heading)
     else:
-        _write_fit(target, source, data, heading)
+        found = _write_fit(target, source, data, domains, effort, heading)
     if as_json:
-        print_json({"out": target, "bytes": target.stat().st_size})
+        verdict = None if found is None else found.to_dict()
+        print_json({"out": target, "bytes": target.stat().st_size, "trust": verdict})
     else:
-        tell(f"Report: {target}")
+        tell(*([] if found is None else short(found)), f"Report: {target}")
 
 
 def _write_summary(out: Path, folder: Path) -> None:
@@ -107,13 +112,24 @@ def _write_summary(out: Path, folder: Path) -> None:
     write_markdown(out, summarise(Store(folder).records(), read_reasons(folder)))
 
 
-def _write_fit(out: Path, path: Path, data: str | None, heading: dict[str, str]) -> None:
+def _write_fit(
+    out: Path, path: Path, data: str | None, domains: str | None, effort: str, heading: dict[str, str]
+) -> Any:
+    """Write the page about a model, and return the verdict that it shows."""
     fitted = load(path)
     if data is None:
         raise ValueError("`--data` must name the data to report on, got nothing.")
+    from ..evidence import verdict_or_reason
     from ..report import write
 
-    write(out, model=fitted, data=dataset(*read_with_truth(data), fitted), **heading)
+    table, truth = read_with_truth(data)
+    rest, taken = take_out(table, (domains,))
+    given = dataset(rest, truth, fitted)
+    known = labels(domains, taken, "--domains")
+    found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), domains=known, effort=effort)
+    write(out, model=fitted, data=given, domains=known, trust="none" if found is None else found, **heading)
+    warn(reason)
+    return found
 
 
 def _discrete(text: str | None, n_factors: int) -> bool | list[bool] | None:

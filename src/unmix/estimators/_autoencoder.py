@@ -38,7 +38,8 @@ class Autoencoder(LatentEstimator):
     ----------
     encoder_, decoder_ : Module
     structure_ : Structure
-        Dependency structure of the decoder, with the margin of its threshold; of tables only.
+        Dependency structure of the decoder, with the margin of its threshold; of tables only. No theorem
+        singles it out, so that `unmix.trust` never trusts these latents.
     history_ : History
     restarts_ : tuple of float
         Last objective of each restart.

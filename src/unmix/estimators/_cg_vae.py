@@ -83,8 +83,9 @@ class CGVAE(DomainEstimator):
     domains_ : array of shape (n_domains_,)
         Labels.
     n_domains_ : int
-        `unmix.theory.certify_domains(model.structure_, model.n_domains_)` says which latents the graph and
-        the domains at hand guarantee, and how many domains more the others need.
+        `unmix.trust(model, X, domains=...)` says which latents can be trusted;
+        `unmix.theory.certify_domains(model.structure_, model.n_domains_)` for which of them so many domains
+        would be enough if the graph is right, and how many more the others would need.
     domain_means_, domain_scales_ : arrays of shape (n_domains_, n_components)
         Of the code in each domain.
     separation_ : array of shape (n_components, n_components)

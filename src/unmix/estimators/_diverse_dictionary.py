@@ -59,8 +59,9 @@ class DiverseDictionaryLearning(LatentEstimator):
     Attributes
     ----------
     encoder_, decoder_, structure_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
-        As for `Autoencoder`; `transform` returns posterior means. `unmix.theory.certify(model.structure_)`
-        says which latents can be trusted.
+        As for `Autoencoder`; `transform` returns posterior means. `unmix.trust(model, X)` says which latents
+        can be trusted; `unmix.theory.certify(model.structure_)` what would be identified if this structure is
+        right.
 
     Examples
     --------

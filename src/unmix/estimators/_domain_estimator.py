@@ -111,15 +111,16 @@ class DomainEstimator(LatentEstimator):
 
     @property
     def needed_domains_(self) -> np.ndarray:
-        """With how many domains the learnt graph guarantees each latent, shape (n_components,)."""
+        """With how many domains the learnt graph, if right, guarantees each latent, shape (n_components,)."""
         return needed_domains(self.structure_)
 
     @property
     def guaranteed_(self) -> np.ndarray:
-        """Which latents the learnt graph and the domains at hand guarantee, shape (n_components,), bool.
+        """Which latents are guaranteed if the learnt graph and the changes are right, shape (n_components,).
 
-        Taking the graph to be right and every domain to change in a direction of its own;
-        `unmix.theory.certify_domains` says more, and checks the changes.
+        That is a statement about a graph and a number of domains, each taken to change in a direction of its
+        own, and not about this fit: it says yes for shuffled labels, too. `unmix.trust` says which latents
+        are right, and `unmix.theory.certify_domains` how many domains a graph needs.
         """
         return self.structure_.support.any(0) & (self.needed_domains_ <= self.n_domains_)
 

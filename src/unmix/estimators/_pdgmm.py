@@ -95,7 +95,8 @@ class PDGMM(LatentEstimator):
     weights_, means_, covariances_ : arrays of shape (k,), (k, n_components), (k, n_components, n_components)
         The components of the code, the heaviest first.
     masks_ : bool array of shape (k, n_components)
-        Which latents are active in each; `unmix.theory.certify_components(model)` says what follows.
+        Which latents are active in each; `unmix.theory.certify_components(model)` says what would follow if
+        they are right, `unmix.trust(model, X)` which latents can be trusted.
     active_ : bool array of shape (n_components,)
         False for latents beyond the rank of the data.
     found_ : bool array of shape (n_components,)

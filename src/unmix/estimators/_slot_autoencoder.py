@@ -70,7 +70,8 @@ class SlotAutoencoder(LatentEstimator):
         The slot of each latent.
     encoder_, decoder_, structure_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
         As for `Autoencoder`. `unmix.theory.certify_mechanisms(model.jacobian(X), model.partition_,
-        tolerance=0.05)` says in which sense the slots are independent.
+        tolerance=0.05)` says in which sense the slots are independent, `unmix.trust(model, X)` which of them
+        can be trusted.
 
     Examples
     --------

@@ -9,11 +9,12 @@ from ._argument import ARGUMENTS, Argument, argument_for, units_of
 from ._case import Case
 from ._chain import Chain, calibrate
 from ._link import EFFORTS, Link, link, unchecked
-from ._trust import Trust, trust
+from ._trust import Trust, trust, verdict_or_reason
 
 __all__ = [
     "trust",
     "Trust",
+    "verdict_or_reason",
     "Link",
     "link",
     "unchecked",

@@ -20,7 +20,7 @@ class Case:
     Parameters
     ----------
     model : fitted estimator
-    x : ndarray of shape (n_samples, n_observed)
+    x : ndarray of shape (n_samples, n_observed), or images
         The data that the model was fitted to. Rows that repeat others are dropped, where values are
         continuous: they are copies and no evidence.
     domains : ndarray of shape (n_samples,), optional
@@ -45,7 +45,7 @@ class Case:
         self.domains = None if domains is None else domains[kept]
         self.effort, self.random_state = effort, random_state
         self.tell = tell if tell is not None else lambda _: None
-        self.fitted = Fitted(model, self.x)
+        self.fitted = Fitted(model, self.x if x.ndim == 2 else None)
 
     def allows(self, effort: str) -> bool:
         """Return whether an effort may be spent."""
@@ -58,7 +58,8 @@ class Case:
     @cached_property
     def codes(self) -> np.ndarray:
         """The latents of each row."""
-        return np.asarray(self.fitted.codes, dtype=np.float64)
+        found = self.fitted.codes if self.x.ndim == 2 else self.model.transform(self.x)
+        return np.asarray(found, dtype=np.float64)
 
     @cached_property
     def halves(self) -> tuple[np.ndarray, np.ndarray]:
@@ -121,7 +122,8 @@ def first_of_each(x: np.ndarray) -> np.ndarray:
     >>> first_of_each(np.array([[1.0], [0.0], [1.0], [1.0], [0.0], [0.0]])).tolist()
     [0, 1, 2, 3, 4, 5]
     """
-    first = np.sort(np.unique(x, axis=0, return_index=True)[1])
-    distinct = max(len(np.unique(column)) for column in x[first].T)
+    rows = x.reshape(len(x), -1)
+    first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    distinct = max(len(np.unique(column)) for column in rows[first].T)
     copies = len(first) < len(x) and distinct > max(4, 0.5 * len(first))
     return first if copies else np.arange(len(x))

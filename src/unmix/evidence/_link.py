@@ -51,6 +51,14 @@ class Link:
         """Whether it was measured."""
         return not bool(np.isnan(self.strength).all())
 
+    def figures(self, k: int) -> tuple[str, str]:
+        """Return what was measured of a unit, and what noise would give, as text; a dash for no value.
+
+        >>> link("changes", [2588.0], [np.nan], [1.0], ["2588 of them"]).figures(0)
+        ('2,588', '–')
+        """
+        return _figure(self.measured[k]), _figure(self.null[k])
+
     def __str__(self) -> str:
         return f"{self.name}: {'; '.join(dict.fromkeys(self.words))}"
 
@@ -92,6 +100,12 @@ def unchecked(name: str, n_units: int, effort: str, *, part: str = "") -> Link:
     return Link(
         name, nothing, nothing, nothing, (f'not checked, which takes effort "{effort}"',) * n_units, effort
     )
+
+
+def _figure(value: float) -> str:
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _plain(values: np.ndarray) -> list[float | None]:

@@ -1,27 +1,24 @@
 """`trust`: one calibrated verdict for each latent."""
 
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from unmix._findings import findings_of
-from unmix.training import progress_bar
 
 from ._argument import Units, argument_for, units_of
 from ._calibration import chain_for, threshold
 from ._case import Case
 from ._chain import Chain
+from ._data import checked, without_names
 from ._link import EFFORTS, Link
-
-LEAST = 20
-_REFITS = {"none": 0, "quick": 1, "full": 4}
+from ._progress import shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +60,11 @@ class Trust:
     threshold: float
     seconds: float = 0.0
 
+    @property
+    def strengths(self) -> dict[str, np.ndarray]:
+        """The strength of each link."""
+        return {each.name: each.strength for each in self.evidence}
+
     @cached_property
     def parts(self) -> dict[str, dict[str, np.ndarray]]:
         """The strength of each link of each part of the chain."""
@@ -71,7 +73,8 @@ class Trust:
     @cached_property
     def probability(self) -> np.ndarray:
         """The probability that each unit is right, given what was measured at this effort."""
-        return self.chain.probability(self.parts)
+        stated = self.chain.probability(self.parts)
+        return stated if self._factors else 0.5 * stated  # nothing was measured: nothing is known
 
     @cached_property
     def trusted(self) -> np.ndarray:
@@ -82,7 +85,7 @@ class Trust:
     def verdicts(self) -> tuple[str, ...]:
         """Yes; not checked, where nothing that was measured speaks against it and more could be; or no."""
         open_ = any(not each.checked for each in self.evidence)
-        against = np.min(list(self._factors.values()), axis=0) < 0.5
+        against = np.min([np.ones(len(self.units)), *self._factors.values()], axis=0) < 0.5
         hoped = np.where(~against & open_, "not checked", "no")
         return tuple(np.where(self.trusted, "yes", hoped).tolist())
 
@@ -95,7 +98,8 @@ class Trust:
     def weakest(self) -> tuple[Link, ...]:
         """For each unit the least link of its weakest part, or the first that was not checked."""
         open_ = next((each for each in self.evidence if not each.checked), None)
-        parts, table = list(self._factors), np.array(list(self._factors.values()))
+        parts = list(self._factors or self.parts)
+        table = np.array([self._factors.get(part, 0 * self.probability) for part in parts])
         least = [self._least(parts[part], unit) for unit, part in enumerate(table.argmin(0))]
         told = zip(self.verdicts, least, strict=True)
         return tuple(open_ if open_ and verdict == "not checked" else found for verdict, found in told)
@@ -116,7 +120,7 @@ class Trust:
         n, yes, open_ = len(self.units), int(self.trusted.sum()), self.verdicts.count("not checked")
         what = f"{self.noun}{'s' * (n != 1)}"
         if open_ and not yes:
-            return f"Not checked yet: {open_} of {n} {what} may be right, and none is trusted so far"
+            return f"Not checked yet: none of {n} {what} can be ruled in at effort {self.effort!r}"
         if yes == n:
             return f"All {n} {what} are trusted" if n > 1 else f"The {what} is trusted"
         return f"{yes or 'None'} of {n} {what} {'is' if yes == 1 else 'are'} trusted"
@@ -172,15 +176,18 @@ def trust(
     Parameters
     ----------
     model : fitted estimator
-    X : array-like of shape (n_samples, n_features)
-        The data that the model was fitted to.
+    X : array-like of shape (n_samples, n_features), images, or path
+        The data that the model was fitted to: an array, data frame or tensor, images of shape (n_samples,
+        height, width, channels) for estimators that take these, or the path of an NPY, Parquet or safetensors
+        file or of a folder of them, of which up to 200,000 rows are read.
     domains : array-like of shape (n_samples,), optional
-        The labels that the model was fitted with, for estimators that need them.
+        The labels that the model was fitted with, for estimators that need or take them.
     effort : {"none", "quick", "full"}
         "none" refits nothing, and says "not checked" or "no" unless that is enough for a "yes"; "quick" takes
         at most as long as the fit did, "full" at most three times as long.
     random_state : int, optional
-        For halves of the data and seeds of refits.
+        For halves of the data and seeds of refits. By default that of the model where it has one, so that
+        every place that asks gets the same answer.
     verbose : bool, optional
         Whether progress and the time left are shown; by default on a terminal.
 
@@ -199,8 +206,9 @@ def trust(
     """
     argument, began = argument_for(model), time.perf_counter()
     x, labels = checked(model, X, domains)
-    case = Case(model, x, domains=labels, effort=_effort(effort), random_state=random_state)
-    with _shown(verbose, case, _REFITS[effort]):
+    seed, effort = _seed_of(model) if random_state is None else random_state, _effort(effort)
+    case = Case(model, x, domains=labels, effort=effort, random_state=seed)
+    with shown(verbose, case), without_names():
         evidence = tuple(argument.links(case))
     return Trust(
         findings_of(model).method,
@@ -224,38 +232,24 @@ def parts_of(evidence: Iterable[Link]) -> dict[str, dict[str, np.ndarray]]:
     return parts
 
 
-def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """Check the data before anything is done with them."""
-    check_is_fitted(model)
-    x = np.asarray(X)
-    if x.ndim != 2 or x.dtype.kind not in "fiu":
-        raise ValueError(
-            f"`X` must be a numeric table (n_samples, n_features), got shape {x.shape}. Flatten it."
-        )
-    if len(x) < LEAST:
-        raise ValueError(f"`X` must have at least {LEAST} rows to be halved, got {len(x)}. Collect more.")
-    labels = None if domains is None else np.asarray(domains)
-    if labels is None and getattr(model, "needs_domains", False):
-        name = type(model).__name__
-        raise ValueError(f"`domains` must be the labels that {name} was fitted with, got None. Pass them.")
-    if labels is not None and labels.shape != (len(x),):
-        raise ValueError(
-            f"`domains` must have shape ({len(x)},), got {labels.shape}. Give one label per row."
-        )
-    return x.astype(np.float64, copy=False), labels
+def verdict_or_reason(
+    model: Any, X: Any, *, domains: Any = None, effort: str = "none"
+) -> tuple[Trust | None, str]:
+    """Return the verdict, or None and why data like these can't be judged, for those who go on without."""
+    try:
+        checked(model, X, domains)
+    except (ValueError, TypeError) as error:
+        return None, str(error)
+    return trust(model, X, domains=domains, effort=effort), ""
+
+
+def _seed_of(model: Any) -> int | None:
+    """Return the seed that a model was fitted with, where it is a number."""
+    seed = getattr(model, "random_state", None)
+    return int(seed) if isinstance(seed, Integral) else None
 
 
 def _effort(effort: str) -> str:
     if effort not in EFFORTS:
         raise ValueError(f"`effort` must be one of {EFFORTS}, got {effort!r}. Choose one of these.")
-    return effort
-
-
-@contextmanager
-def _shown(verbose: bool | None, case: Case, expected: int) -> Iterator[None]:
-    """Show which refit is being made, how many there are, and the time left."""
-    with progress_bar(verbose, expected, "trust") as show:
-        done = iter(range(1, 10**6))
-        case.tell = lambda words: show(min(next(done) - 1, expected), words)
-        yield
-        show(expected, "")
+    return EFFORTS[EFFORTS.index(effort)]  # plain text, also where a command gave a choice

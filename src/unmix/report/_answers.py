@@ -2,18 +2,24 @@
 
 from typing import Any
 
+from ._verdict import tone
 from ._write import filled
 
 _MOST = 200  # latents in the table; the dictionary has them all
 
 
-def explanation_page(found: Any, titles: dict[str, str], title: str) -> str:
-    """Return the page: the answer, each latent, each condition, what to believe, what would give more."""
+def explanation_page(
+    found: Any, titles: dict[str, str], title: str, *, if_right: str, trust: Any = None
+) -> str:
+    """Return the page: the verdict, the answer, each latent, each condition, and what would give more."""
     columns = dict.fromkeys(name for row in found.latents for name in row if name != "latent")
     rows = [{name: _cell(row.get(name)) for name in ("latent", *columns)} for row in found.latents[:_MOST]]
     left_out = max(0, len(found.latents) - _MOST)
-    known = {"columns": list(columns), "rows": rows, "left_out": left_out}
-    return filled("explanation.html", title=title, found=found, titles=titles, **known)
+    known = {"columns": list(columns), "rows": rows, "left_out": left_out, "if_right": if_right}
+    judged = (
+        None if trust is None else {"tone": tone(trust), "headline": trust.headline, "lines": trust.reasons}
+    )
+    return filled("explanation.html", title=title, found=found, titles=titles, judged_fit=judged, **known)
 
 
 def _cell(value: Any) -> str:

@@ -46,7 +46,7 @@ def _score(key: str, score: Any, identifying: bool) -> dict[str, Any]:
         _measured("rotation floor", score.floor, "mark"),
         _measured("chance", score.null, "mark"),
     ]
-    reading = score_sentence(key, short, score, identifying=identifying)[1]
+    reading = score_sentence(key, short, score, identifying=identifying)
     return {"name": name, "meaning": meaning, "rows": rows, "reading": reading}
 
 

@@ -19,6 +19,7 @@ class Data:
     labels: Any = None
     masks: Any = None
     graph: Any = None
+    domains: Any = None  # of each row: observed, no truth
 
     @property
     def active(self) -> np.ndarray | None:
@@ -38,7 +39,8 @@ def data_of(data: Any) -> Data:
     more = {name: getattr(data, name, None) for name in ("structure", "labels", "masks", "graph")}
     z = None if data.z is None else np.asarray(data.z)
     about = str(getattr(data, "description", "") or "")
-    return Data(data.x, _matrix(data.x), z, description=about, **more)
+    domains = getattr(data, "u", None)
+    return Data(data.x, _matrix(data.x), z, description=about, domains=domains, **more)
 
 
 def _matrix(rows: Any) -> np.ndarray:

@@ -25,6 +25,8 @@ class Material:
     evaluation: Any
     matching: Any
     graph: np.ndarray | None = None
+    trust: Any = None
+    unjudged: str = ""  # why there is no verdict
 
     @property
     def model(self) -> Any:
@@ -68,7 +70,7 @@ class Material:
 
     @property
     def mcc(self) -> Any:
-        """The score that the verdict rests on."""
+        """The score that most readers look for."""
         return None if self.evaluation is None else self.evaluation.get("mcc")
 
     @property
@@ -88,11 +90,21 @@ class Material:
         return size / np.where(largest > 0, largest, 1.0)
 
 
-def gather(model: Any, data: Any, evaluation: Any, certificate: Any, graph: Any = None) -> Material:
-    """Collect what was given, and work out the certificate, the codes and the scores where possible."""
+def gather(
+    model: Any,
+    *,
+    data: Any,
+    evaluation: Any = None,
+    certificate: Any = None,
+    graph: Any = None,
+    trust: Any = "none",
+    domains: Any = None,
+) -> Material:
+    """Collect what was given, and work out the verdict, the certificate, the codes and the scores."""
     from ..metrics import match_components
 
     known = data_of(data)
+    judged, unjudged = _judged(trust, model, known, domains)
     z_hat = None if model is None or known.z is None else np.asarray(model.transform(known.rows))
     few = None if known.rows is None else thinned(known.rows, MAX_SAMPLES)
     codes = None if z_hat is None else thinned(z_hat, MAX_SAMPLES)
@@ -105,7 +117,21 @@ def gather(model: Any, data: Any, evaluation: Any, certificate: Any, graph: Any 
         evaluation=_evaluation(evaluation, known, z_hat),
         matching=None if known.z is None or z_hat is None else match_components(known.z, z_hat),
         graph=edges,
+        trust=judged,
+        unjudged=unjudged,
     )
+
+
+def _judged(trust: Any, model: Any, data: Data, domains: Any) -> tuple[Any, str]:
+    """Return the verdict that was given or that an effort finds, or None and why there is none."""
+    if not isinstance(trust, str):
+        return trust, ""
+    if model is None or data.rows is None:
+        return None, "No data were given, so nothing could be checked."
+    from ..evidence import verdict_or_reason
+
+    labels = data.domains if domains is None else domains
+    return verdict_or_reason(model, data.rows, domains=labels, effort=trust)
 
 
 def _explanation(fitted: Fitted, certificate: Any) -> Any:

@@ -6,21 +6,20 @@ import numpy as np
 
 from .._findings import Findings, ability
 from ._data import Data
-from ._words import Verdict, fit_sentence, listing, not_beaten, score_sentence
+from ._words import Verdict
 
 MAX_CERTIFIED = 32  # components; genericity compares every way in which supports meet, which takes long
-HEADLINES = {
-    "permutation and scaling": ("good", "The latents are identified"),
-    "blocks": ("care", "The latents are identified in blocks"),
-    "affine": ("care", "Known up to one affine map"),
-    "affine within components": ("care", "Known up to an affine map within each component"),
-    "none": ("stop", "No theorem identifies these latents"),
+WOULD = {
+    "permutation and scaling": "the latents would be identified",
+    "blocks": "the latents would be identified in blocks",
+    "affine": "the latents would be known up to one affine map",
+    "affine within components": "the latents would be known up to an affine map within each component",
+    "none": "no theorem would identify the latents",
 }
 _RESTING = (
     "The latents fall into {count} component{s}: in each of them some latents vary, and the others rest at "
     "one value. On average {active:.1f} of {n} are active at a time."
 )
-_IF_GENERIC = "What the components identify, if they are in general position"
 _SUPPORTS_ONLY = (
     "There are too many components to compare them all here, so only their index sets were judged; what else "
     "the theorems ask for is taken for granted. Pass `certificate=unmix.theory.certify_components(model)` "
@@ -38,29 +37,15 @@ def mixture_certificate(findings: Findings) -> Any:
     return certify_components(findings) if len(masks) <= MAX_CERTIFIED else certify_supports(masks)
 
 
-def mixture_verdict(material: Any) -> Verdict:
-    """Say what the mixture allows to be claimed, then let flags, fit and scores lower the tone."""
-    found = material.mixture
-    if found is None:
-        never = [f"ẑ{j}" for j in np.flatnonzero(~_masks(material.findings).any(0))]
-        answer = Verdict("stop", "Some latents never vary", (f"{listing(never)}: ask for fewer latents.",))
-    else:
-        answer = Verdict(*HEADLINES[found.level], (found.identifies,))
-        if _narrow(found):
-            answer = answer.adding("care", _SUPPORTS_ONLY).headed(_IF_GENERIC)
-    flags = [("care", flag) for flag in material.findings.flags or ()]
-    answer = answer.with_remarks(*flags, fit_sentence(material.fitted.explained), _score(material))
-    return answer.headed("This fit did not recover the latents") if not_beaten(material.mcc) else answer
+def mixture_answer(found: Any) -> Verdict:
+    """Say what components would identify if they are right, for a page without a model to judge."""
+    generic = " and in general position" if _narrow(found) else ""
+    headline = f"If these components are right{generic}, {WOULD[found.level]}"
+    return Verdict("open", headline, (found.identifies, *([_SUPPORTS_ONLY] if generic else [])))
 
 
 def _masks(findings: Findings) -> np.ndarray:
     return np.asarray(None if findings.mixture is None else findings.mixture.masks)
-
-
-def _score(material: Any) -> tuple[str, str]:
-    if material.mcc is None:
-        return "good", "No truth was given to compare with: trust rests on the components and on assumptions."
-    return score_sentence("mcc", "MCC", material.mcc, identifying=True)
 
 
 def mixture_words(material: Any) -> dict[str, Any] | None:
@@ -77,6 +62,7 @@ def mixture_words(material: Any) -> dict[str, Any] | None:
     return {
         "text": text,
         "patterns": pattern_sentence(material.model, material.data),
+        "would": "" if found is None else f"If these components are right, {WOULD[found.level]}.",
         "identifies": "" if found is None else found.identifies,
         "note": _SUPPORTS_ONLY if count > MAX_CERTIFIED and found is not None and _narrow(found) else "",
         "theorems": () if found is None else found.certificates,

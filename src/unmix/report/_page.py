@@ -6,37 +6,28 @@ import numpy as np
 
 from .._findings import ability
 from ._bars import restarts, scores
+from ._certificate import certificate_words, structure_words
 from ._drawings import MAX_TRAVERSALS, drawings
 from ._graph import graph_words
 from ._material import Material, gather
-from ._mixture import mixture_verdict, mixture_words
-from ._trust import structure_words, trust
-from ._words import (
-    Verdict,
-    fit_sentence,
-    margin_sentence,
-    nonlinearity_sentence,
-    not_beaten,
-    score_sentence,
-    triangular_warning,
-    truth_sentence,
-    verdict,
-)
+from ._mixture import mixture_words
+from ._trust import trust_words
+from ._verdict import verdict
 
 
-def page(*, model: Any, data: Any, evaluation: Any, certificate: Any, graph: Any = None) -> dict[str, Any]:
+def page(*, model: Any, graph: Any = None, **given: Any) -> dict[str, Any]:
     """Return every variable of the template."""
-    material = gather(model, data, evaluation, certificate, graph)
+    material = gather(model, graph=graph, **given)
     figures = drawings(material)
     n_drawn, found = len(figures["traversals"]), material.findings.structure
     return {
-        "verdict": _verdict(material),
+        "verdict": verdict(material),
         "subtitle": _subtitle(material),
         "facts": _facts(material),
+        **trust_words(material),
         "identifying": material.identifying,
-        "triangular_warning": "" if material.identifying else triangular_warning(material.certificate),
         "scores": scores(material),
-        **trust(material),
+        **certificate_words(material),
         **structure_words(material),
         "mixture": mixture_words(material),
         "graph": graph_words(material.graph, material.data, material.matching),
@@ -45,39 +36,6 @@ def page(*, model: Any, data: Any, evaluation: Any, certificate: Any, graph: Any
         "figures": figures,
         "traversals_left_out": 0 if found is None or n_drawn < MAX_TRAVERSALS else found.n_latents - n_drawn,
     }
-
-
-def _verdict(material: Material) -> Verdict:
-    """Start from the certificate, then let truth, margin, fit and scores lower the tone."""
-    if material.certificate is None and material.findings.degenerate is not None:
-        return mixture_verdict(material)
-    margin = None if material.structure is None else material.structure.margin
-    flat = nonlinearity_sentence(material.explanation)
-    wrong = truth_sentence(material.structure, material.data.structure)
-    answer = verdict(material.certificate, material.unused if material.certificate is None else ())
-    remarks = (
-        flat,
-        wrong,
-        margin_sentence(margin),
-        fit_sentence(material.fitted.explained),
-        _score(material),
-    )
-    answer = answer.with_remarks(*remarks)
-    if material.certificate is None or not material.identifying:
-        return answer
-    graver = (
-        (flat[1], "The latents can’t be taken as identified"),
-        (not_beaten(material.mcc), "This fit did not recover the latents"),
-        (wrong[0] == "care", "Recovered with a structure that is not quite right"),
-    )
-    return answer.headed(next((headline for applies, headline in graver if applies), answer.headline))
-
-
-def _score(material: Material) -> tuple[str, str]:
-    if material.mcc is not None:
-        return score_sentence("mcc", "MCC", material.mcc, identifying=material.identifying)
-    without = "No truth was given to compare with: trust rests on the structure and its assumptions."
-    return "good", without if material.certificate is not None else ""
 
 
 def _subtitle(material: Material) -> str:

@@ -1,58 +1,53 @@
-"""What the certificate says about each latent, and about the structure as a whole."""
+"""The verdict, latent by latent: a card for each, and the evidence beside what noise would give."""
 
 from typing import Any
 
 import numpy as np
 
-from ._drawings import relations_agree
 from ._material import Material
-from ._words import LEVELS, hat, latent_meaning, listing, margin_sentence
+from ._words import hat, listing
 
-TRUST = (
-    "This follows from the {whose} structure alone, by exact set algebra, not from any score. It says what "
-    "every model that explains the same data with an equally sparse structure must agree on."
-)
-SHADE = "Shade: strength of the dependency relative to the strongest in its row. Dot: counted as present."
+VERDICTS = {"yes": ("good", "trusted"), "not checked": ("open", "not checked"), "no": ("stop", "not trusted")}
+MAX_COLUMNS = 12  # units in the table of evidence; each card has its own weakest link
 
 
-def trust(material: Material) -> dict[str, Any]:
-    """Return one card per latent, the reasoning and the assumptions."""
-    certificate = material.certificate
-    if certificate is None:
-        nothing = dict.fromkeys(("latents", "reasons", "theorems", "assumptions", "answers"), ())
-        return nothing | {"independent": False}
-    whose = "estimated" if material.findings.structure is not None else "given"
+def trust_words(material: Material) -> dict[str, Any]:
+    """Return one card per unit and the table of evidence; nothing where there is no verdict."""
+    found = material.trust
+    if found is None:
+        return {"units": [], "evidence": None}
+    cards = [_card(material, k) for k in range(len(found.units))]
+    return {"units": cards, "evidence": None if found.kind == "none" else _evidence(found)}
+
+
+def unit_name(found: Any, k: int) -> str:
+    """Name a latent, or a slot."""
+    return f"slot {k}" if found.noun == "slot" else hat(found.units[k][0])
+
+
+def _card(material: Material, k: int) -> dict[str, Any]:
+    found = material.trust
+    tone, word = VERDICTS[found.verdicts[k]]
+    weak = found.weakest[k]
     return {
-        "latents": [_latent(material, j) for j in range(certificate.structure.n_latents)],
-        "trust_intro": TRUST.format(whose=whose),
-        "reasons": certificate.reasons,
-        "answers": _answers(material.explanation),
-        "theorems": material.explanation.certificates,
-        "independent": bool(certificate.independent_latents),
-        "assumptions": list(material.explanation.assumed),
-    }
-
-
-def _latent(material: Material, j: int) -> dict[str, str]:
-    certificate, structure = material.certificate, material.certificate.structure
-    tone, word = LEVELS[certificate.levels[j]] if material.identifying else ("stop", "not singled out")
-    block = next(block for block in certificate.blocks if j in block)
-    mixes = [k for k in map(int, np.flatnonzero(certificate.may_depend[j])) if k != j]
-    observed = material.observed_names or [f"x{i}" for i in range(structure.n_observed)]
-    return {
-        "name": hat(j),
+        "name": unit_name(found, k),
         "tone": tone,
-        "level": word,
-        "meaning": latent_meaning(certificate.levels[j], [hat(k) for k in sorted(block - {j})]),
-        "truth": _counterpart(material, j),
-        "reaches": _short([observed[i] for i in sorted(structure.influence(j))]),
-        "mixes": _short([hat(k) for k in mixes]),
-        "paper_only": _short([hat(k) for k in mixes if certificate.separated_in_paper[j, k]], empty=""),
-        "clauses": listing(map(str, sorted(certificate.clauses[j])), empty="none"),
+        "word": word,
+        "probability": f"{found.probability[k]:.2f}",
+        "percent": _percent(found.probability[k]),
+        "threshold": _percent(found.threshold),
+        "link": weak.name,
+        "weakest": f"{weak.words[k][:1].upper()}{weak.words[k][1:]}.",
+        "holds": listing(map(hat, found.units[k])) if found.noun == "slot" else "",
+        "truth": "; ".join(filter(None, (counterpart(material, j) for j in found.units[k]))),
     }
 
 
-def _counterpart(material: Material, j: int) -> str:
+def _percent(fraction: float) -> float:
+    return round(100 * float(fraction), 1)
+
+
+def counterpart(material: Material, j: int) -> str:
     """Name the true latent that an estimated one was matched to, where the truth is known."""
     matching = material.matching
     if matching is None or j not in matching.order:
@@ -61,30 +56,36 @@ def _counterpart(material: Material, j: int) -> str:
     return f"z{true}, correlation {matching.correlation[true, j]:.3f}"
 
 
-def _short(words: list[str], *, most: int = 12, empty: str = "nothing") -> str:
-    return listing(words if len(words) <= most else [*words[:most], f"{len(words) - most} more"], empty=empty)
-
-
-def _answers(explanation: Any) -> list[tuple[str, str]]:
-    """List what each part of the explanation concludes, other than the structure, which has its cards."""
-    named = zip(explanation.parts, explanation.titled, strict=True)
-    return [answer for name, answer in named if name != "structure"]
-
-
-def structure_words(material: Material) -> dict[str, Any]:
-    """Return what is said beside the pictures of the structure."""
-    structure = material.structure
-    if structure is None:
-        return {"structure_text": "", "structure_caption": "", "margin_text": "", "relations_agree": True}
-    blocks = material.certificate.blocks
-    together = [listing(map(hat, sorted(block))) for block in blocks if len(block) > 1]
+def _evidence(found: Any) -> dict[str, Any]:
+    """Return a row per item with a cell per unit; units that all have the same share one cell."""
+    n = min(len(found.units), MAX_COLUMNS)
+    held = found.chain.factors(found.parts)
     return {
-        "structure_text": f"{structure.n_edges} of {structure.support.size} possible dependencies are there. "
-        f"By their reach the latents fall into {len(blocks)} group{'s' if len(blocks) > 1 else ''}."
-        + (f" Not told apart: {'; '.join(together)}." if together else ""),
-        "structure_caption": SHADE
-        if material.strength is not None
-        else "Filled: the variable depends on the latent.",
-        "margin_text": margin_sentence(structure.margin)[1],
-        "relations_agree": relations_agree(material),
+        "units": [unit_name(found, k) for k in range(n)],
+        "left_out": len(found.units) - n,
+        "rows": [_row(each, held[each.part], n, found.threshold) for each in found.evidence],
+        "rest": f"{found.chain.rest:.2f}",
+    }
+
+
+def _row(item: Any, held: np.ndarray, n: int, threshold: float) -> dict[str, Any]:
+    cells = [_cell(item, held, k, threshold) for k in range(n)]
+    same = all(cell == cells[0] for cell in cells)
+    return {
+        "name": item.name,
+        "cells": cells[:1] if same else cells,
+        "span": n if same else 1,
+        "words": list(dict.fromkeys(item.words)),
+    }
+
+
+def _cell(item: Any, held: np.ndarray, k: int, threshold: float) -> dict[str, str]:
+    if np.isnan(item.strength[k]):
+        return {"measured": "not checked", "null": "", "tone": "open", "holds": ""}
+    share, (measured, null) = float(held[k]), item.figures(k)
+    return {
+        "measured": measured,
+        "null": null,
+        "tone": "good" if share >= threshold else "care" if share >= 0.5 else "stop",
+        "holds": f"{share:.0%}",
     }

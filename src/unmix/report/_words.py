@@ -1,4 +1,4 @@
-"""Certificates and scores in words: what may be said, how firmly, and what must not be said."""
+"""Structures and scores in words: what may be said, under which condition, and what must not be said."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,12 +9,16 @@ import numpy as np
 
 CLEAR_MARGIN, WEAK_MARGIN = 3.0, 1.5  # smallest kept dependency over largest dropped one
 POOR_FIT = 0.9  # share of the variance of x below which a model does not match the data
-TONES = ("good", "care", "stop")
+GIVEN = (
+    "This follows from the structure as it was given, by exact set algebra, if the assumptions below hold. "
+    "Whether a fit earns trust is another question, for unmix trust to answer."
+)
+TONES = ("good", "open", "care", "stop")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer at the top of the page: a tone (good, care, stop), a headline and a few sentences."""
+    """The answer at the top of the page: a tone (good, open, care, stop), a headline and a few sentences."""
 
     tone: str
     headline: str
@@ -51,33 +55,26 @@ def listing(words: Iterable[str], *, empty: str = "nothing") -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def verdict(certificate: Any, unused: Sequence[int] = ()) -> Verdict:
-    """Say what a certificate allows to be claimed; `unused` latents reach no observed variable."""
-    if unused:
-        sentence = f"{listing(map(hat, unused))} reach no observed variable, so no data can tell about them. "
-        return Verdict("stop", "Some latents are not used", (sentence + "Fit again with fewer components.",))
-    if certificate is None:
-        return Verdict(
-            "care", "Scores without a certificate", ("No structure was given: nothing is certified.",)
-        )
+def structure_answer(certificate: Any) -> Verdict:
+    """Say what a structure would identify if it is right, for a page without a model to judge."""
     if not certificate.sparser_than_triangular:
-        return Verdict("stop", "The latents can’t be taken as identified", (triangular_warning(certificate),))
+        return Verdict("stop", "This structure can’t be singled out", (triangular_warning(certificate),))
+    return Verdict("open", _headline(list(certificate.levels)), (GIVEN,))
+
+
+def _headline(levels: list[str]) -> str:
+    n, alone = len(levels), levels.count("element")
+    if alone == n:
+        which = "the latent" if n == 1 else f"all {n} latents"
+    else:
+        which = f"{alone} of {n} latents" if alone else "no latent"
+    return f"If this structure is right, {which} would be identified alone"
+
+
+def level_counts(certificate: Any) -> str:
+    """Say of how many latents a structure promises what, under which conditions."""
     levels = list(certificate.levels)
     n, alone, conditional = len(levels), levels.count("element"), levels.count("element if independent")
-    return Verdict(*_headline(n, alone, conditional), (_counts(n, alone, conditional),))
-
-
-def _headline(n: int, alone: int, conditional: int) -> tuple[str, str]:
-    if alone == n:
-        return "good", "The latent is identified" if n == 1 else f"All {n} latents are identified"
-    if alone:
-        return "care", f"{alone} of {n} latents {'is' if alone == 1 else 'are'} identified without reserve"
-    if conditional:
-        return "care", "Identified only if the latents are independent"
-    return "stop", "No latent is identified on its own"
-
-
-def _counts(n: int, alone: int, conditional: int) -> str:
     kinds = (
         (alone, "on its own, up to an invertible change of its scale"),
         (conditional, "on its own provided that the latents are independent"),
@@ -87,8 +84,8 @@ def _counts(n: int, alone: int, conditional: int) -> str:
     whom = (lambda count: "each latent") if len(found) == 1 else (lambda count: f"{count} of the latents")
     parts = "; ".join(f"{whom(count)} {text}" for count, text in found)
     return (
-        "If the structure is right and the assumptions below hold, every equally good and sparse model "
-        f"recovers {parts}. Order and signs are never known."
+        "If this structure is right and the assumptions below hold, every equally good and sparse model "
+        f"would recover {parts}. Order and signs are never known."
     )
 
 
@@ -104,73 +101,56 @@ def triangular_warning(certificate: Any) -> str:
     )
 
 
-def margin_sentence(margin: float | None) -> tuple[str, str]:
-    """Say how clear the cut between dependencies and zeros is; the tone comes first."""
+def margin_sentence(margin: float | None) -> str:
+    """Say how clear the cut between dependencies and zeros is."""
     if margin is None:
-        return "good", ""
+        return ""
     if np.isinf(margin):
-        return "good", "The cut is clean: every dependency that was dropped is exactly zero."
+        return "The cut is clean: every dependency that was dropped is exactly zero."
     ratio = f"the weakest dependency kept is {margin:.1f} times as strong as the strongest one dropped"
     if margin >= CLEAR_MARGIN:
-        return "good", f"The cut is clear: {ratio}."
+        return f"The cut is clear: {ratio}."
     if margin >= WEAK_MARGIN:
-        return "care", f"The cut is visible but not wide: {ratio}."
-    return (
-        "care",
-        f"The cut is weak: {ratio}. Take the structure, and all that follows from it, as tentative.",
-    )
+        return f"The cut is visible but not wide: {ratio}."
+    return f"The cut is weak: {ratio}. Take the structure, and all that follows from it, as tentative."
 
 
-def truth_sentence(structure: Any, true_structure: Any) -> tuple[str, str]:
-    """Compare an estimated structure with the true one; the tone comes first."""
+def truth_sentence(structure: Any, true_structure: Any) -> str:
+    """Compare an estimated structure with the true one, where that is known."""
     if structure is None or true_structure is None or structure.shape != true_structure.shape:
-        return "good", ""
+        return ""
     wrong, total = true_structure.hamming(structure), int(np.prod(structure.shape))
     if not wrong:
-        return "good", "The estimated structure equals the true one, up to the order of the latents."
-    return "care", (
-        f"The estimated structure differs from the true one in {wrong} of {total} entries, so what follows "
-        "is about a structure that is not quite right."
-    )
+        return "The estimated structure equals the true one, up to the order of the latents."
+    return f"The estimated structure differs from the true one in {wrong} of {total} entries."
 
 
-def nonlinearity_sentence(explanation: Any) -> tuple[str, str]:
-    """Say that the decoder bends too little for any conclusion from its structure; the tone comes first."""
+def nonlinearity_sentence(explanation: Any) -> str:
+    """Say that the decoder bends too little for any conclusion from its structure."""
     checked = None if explanation is None else explanation.parts.get("nonlinearity")
     if checked is None or checked:
-        return "good", ""
-    return "stop", (
+        return ""
+    return (
         "The decoder bends too little for conclusions from its structure (sufficient nonlinearity, "
         f"Assumption 1, fails on it): {'; '.join(checked.reasons)}."
     )
 
 
-def fit_sentence(explained: float | None) -> tuple[str, str]:
-    """Warn when the model does not explain the data, which every theorem assumes; the tone comes first."""
-    if explained is None or explained >= POOR_FIT:
-        return "good", ""
-    return "care", (
-        f"The model explains only {max(explained, 0.0):.0%} of the variance of x, while the theory speaks "
-        "about models that match the data. Train longer, or allow more latents."
-    )
-
-
-def score_sentence(key: str, name: str, score: Any, *, identifying: bool) -> tuple[str, str]:
-    """Compare a score with raw x and with the rotation floor; the tone comes first."""
+def score_sentence(key: str, name: str, score: Any, *, identifying: bool) -> str:
+    """Compare a score with raw x and with the rotation floor."""
     value = f"{name} is {score.value:.3f}"
     if not identifying:
-        return "stop", f"{value}; for this structure that is no evidence of identification."
+        return f"{value}; for this structure that is no evidence of identification."
     if score.raw is None:
-        return "care", f"{value}, but raw x was not scored, so there is nothing to hold it against."
+        return f"{value}, but raw x was not scored, so there is nothing to hold it against."
     if key == "r2":
         kept = "this measures what was kept, not what was told apart"
-        return "good", f"{value}. A rotation of the truth gets {score.floor:.3f}: {kept}."
+        return f"{value}. A rotation of the truth gets {score.floor:.3f}: {kept}."
     if not_beaten(score):
         return (
-            "care",
-            f"{value}, not clearly above {listing(not_beaten(score))}: the fit shows no gain there.",
+            f"{value}, not clearly above {listing(not_beaten(score))}: this fit did not recover the latents."
         )
-    return "good", f"{value}, above raw x ({score.raw:.3f}) and the rotation floor ({score.floor:.3f})."
+    return f"{value}, above raw x ({score.raw:.3f}) and the rotation floor ({score.floor:.3f})."
 
 
 def not_beaten(score: Any) -> list[str]:
@@ -182,18 +162,14 @@ def not_beaten(score: Any) -> list[str]:
 
 
 LEVELS = {
-    "element": ("good", "identified"),
-    "element if independent": ("care", "if independent"),
-    "block": ("stop", "block only"),
+    "element": "alone",
+    "element if independent": "alone if independent",
+    "block": "in a block",
 }
 
 
 def latent_meaning(level: str, others: Sequence[str]) -> str:
-    """Say what the level of one latent means; `others` share its block."""
-    if level == "element":
-        return "Recovered on its own, up to an invertible change of its scale."
-    if level == "element if independent":
-        return "Recovered on its own if the latents are independent. Otherwise others may be mixed into it."
-    if others:
-        return f"Only the block with {listing(others)} is recovered; within it, anything may be mixed."
-    return "Not recovered on its own."
+    """Say what one latent would be known up to; `others` share its block."""
+    if level == "block" and others:
+        return f"in a block with {listing(others)}"
+    return LEVELS[level]

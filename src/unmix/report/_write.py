@@ -26,14 +26,17 @@ def write(
     evaluation: Any = None,
     certificate: Any = None,
     graph: Any = None,
+    trust: Any = "none",
+    domains: Any = None,
     title: str = "What was recovered, and what can be trusted",
     notes: str = "",
 ) -> Path:
     """Write one self-contained HTML page about a fit.
 
-    What is not given is worked out where possible: what is identified by `unmix.theory.explain` from `model`
-    and its data, the evaluation from `model` and a dataset that knows its true latents. Every string is
-    escaped.
+    Headline, colour and badges follow from the verdict of `unmix.trust`, and from nothing else. What is not
+    given is worked out where possible: the verdict from `model` and its data, what the structure would
+    identify if it is right by `unmix.theory.explain`, the scores from `model` and a dataset that knows its
+    true latents. Every string is escaped.
 
     Parameters
     ----------
@@ -51,6 +54,10 @@ def write(
     graph : array of shape (n_latents, n_latents), optional
         Causal graph of the latents, as `unmix.estimators.causal_graph` returns; shown with its distance from
         the truth where the data bring a `graph` of their own.
+    trust : Trust, or {"none", "quick", "full"}
+        The verdict, as `unmix.trust` returned it, or the effort at which it is to be found.
+    domains : array-like of shape (n_samples,), optional
+        The domain of each row, for a verdict on a model that was fitted with domains; by default `data.u`.
     title, notes : str
         The heading, and free text (blank lines separate paragraphs).
 
@@ -66,14 +73,15 @@ def write(
     >>> from unmix.theory import certify
     >>> certificate = certify(Structure([[1, 0], [1, 1], [0, 1]]))
     >>> path = write(tempfile.mkdtemp() + "/report.html", certificate=certificate)
-    >>> "All 2 latents are identified" in path.read_text()
+    >>> "If this structure is right, all 2 latents would be identified alone" in path.read_text()
     True
     """
     if model is None and evaluation is None and certificate is None:
         raise ValueError(
             "`write` must be given a `model`, an `evaluation` or a `certificate`, got none of them."
         )
-    context = page(model=model, data=data, evaluation=evaluation, certificate=certificate, graph=graph)
+    given = {"evaluation": evaluation, "certificate": certificate, "trust": trust, "domains": domains}
+    context = page(model=model, data=data, graph=graph, **given)
     return render(path, "report.html", title=title, notes=notes, **context)
 
 

@@ -26,6 +26,7 @@ TITLES = {
     "pair": "Two runs",
     "head": "The softmax head",
 }
+IF_RIGHT = "If what was given is right, and the assumptions hold:"
 _CONCLUSIVE = ("structure", "domains", "mixture", "mechanisms", "decoder", "pair", "head")
 
 
@@ -162,7 +163,8 @@ class Explanation:
         more = [f"- {wish.rstrip('.')}." for wish in self.missing]
         ending = [*(["For more:", *more] if more else []), assumed(self.assumed)]
         sections = [self._section(name) for name in self.parts]
-        return "\n\n".join(filter(None, ["\n".join(["In short:", *short]), *sections, "\n".join(ending)]))
+        given = "\n".join([IF_RIGHT, *short])
+        return "\n\n".join(filter(None, [given, *sections, "\n".join(ending)]))
 
     def _section(self, name: str) -> str:
         lines = self.lines(name)
@@ -189,10 +191,10 @@ class Explanation:
         first = attributes(self, "reasons", "certificates") if structure is None else structure.to_dict()
         return first | own | {"parts": plain(others)}
 
-    def to_html(self, title: str = "What is identified, and why") -> str:
-        """Return one self-contained page; every string is escaped."""
+    def to_html(self, title: str = "What would be identified, and why", *, trust: Any = None) -> str:
+        """Return one self-contained page, every string escaped; a verdict on the fit comes first."""
         pages = import_module("unmix.report._answers")  # above this room: asked for only here
-        return pages.explanation_page(self, TITLES, title)
+        return pages.explanation_page(self, TITLES, title, if_right=IF_RIGHT, trust=trust)
 
 
 def _trivial(part: Any) -> bool:

@@ -212,11 +212,12 @@ class Plan:
         if self.n_observed is None:
             return (
                 f"No number of variables is enough for {self.n_latents} latents, {self.n_parents} for each "
-                f"variable, at a resolution of {self.resolution:.3g}: fewer parents or more samples are needed."
+                f"variable, at a resolution of {self.resolution:.3g}: fewer parents or more samples would be."
             )
         return (
             f"{self.n_observed} variables or more: each of {self.n_latents} latents then leaves "
-            f"{self.zeros:.0f} alone, of which {self.free} are free and the rest happen by luck in less than {self.level:.0%}."
+            f"{self.zeros:.0f} alone, of which {self.free} are free and the rest happen by luck in less than "
+            f"{self.level:.0%}."
         )
 
 

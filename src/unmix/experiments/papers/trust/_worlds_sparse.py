@@ -157,7 +157,7 @@ def _unit(v: np.ndarray) -> np.ndarray:
 
 
 def _ddl(data: LatentDataset, seed: int, *, beside: int = 0) -> DiverseDictionaryLearning:
-    return DiverseDictionaryLearning(data.z.shape[1] + beside, device="cpu", random_state=seed)
+    return DiverseDictionaryLearning(data.z.shape[1] + beside, random_state=seed)
 
 
 def _family(

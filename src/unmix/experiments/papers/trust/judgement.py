@@ -159,7 +159,7 @@ def lines(units: Mapping[str, Units], effort: str, threshold: float = THRESHOLD)
 def reliability(
     units: Mapping[str, Units], effort: str
 ) -> tuple[tuple[float, float, float, float, int], ...]:
-    """Return for bins of probability its mean, the share that is right, its Wilson interval, and the count."""
+    """Return for bins of probability its mean, the share that is right, its Wilson interval, and a count."""
     p = np.concatenate([each.left_out(effort) for each in units.values()])
     right = np.concatenate([each.right for each in units.values()])
     rows = []

@@ -1,0 +1,71 @@
+"""The data of a trial, however they were given: arrays, data frames, tensors, images, files."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from warnings import catch_warnings, filterwarnings
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from unmix._findings import ability, findings_of
+from unmix.rows import Rows, file_rows
+
+LEAST = 20
+MOST = 200_000  # rows of a file: every k-th of more, which are read block by block
+_BLOCK = 50_000
+
+
+def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Check the data before anything is done with them; return the rows and the domain of each."""
+    if ability(model, "transform") is None:
+        raise TypeError(f"`model` must have `transform`, got {type(model).__name__}. Pass a fitted model.")
+    if ability(model, "fit") is not None:
+        check_is_fitted(model)
+    x, stride = _rows(model, X)
+    if x.ndim not in (2, 4) or x.dtype.kind not in "fiub":
+        raise ValueError(
+            f"`X` must be a numeric table (n_samples, n_features) or images, got shape {x.shape}. Flatten it."
+        )
+    if len(x) < LEAST:
+        raise ValueError(f"`X` must have at least {LEAST} rows to be halved, got {len(x)}. Collect more.")
+    return x.astype(np.float64, copy=False) if x.ndim == 2 else x, _labels(model, domains, len(x), stride)
+
+
+@contextmanager
+def without_names() -> Iterator[None]:
+    """Let a model that was fitted on a data frame take arrays, whose columns were compared before."""
+    with catch_warnings():
+        filterwarnings("ignore", "X does not have valid feature names")
+        yield
+
+
+def _rows(model: Any, X: Any) -> tuple[np.ndarray, int]:
+    """Return the rows as an array, and that every how many-th was taken."""
+    table = file_rows(X, lambda n_columns: _BLOCK) if isinstance(X, str | os.PathLike) else X
+    names = table.names if isinstance(table, Rows) else getattr(X, "columns", None)
+    _check_names(findings_of(model).feature_names_in, names)
+    if not isinstance(table, Rows):
+        return np.asarray(X.detach().cpu() if hasattr(X, "detach") else X), 1
+    stride = max(1, -(-table.n_rows // MOST))
+    return np.concatenate([np.asarray(block) for block in table.every(stride)]), stride
+
+
+def _check_names(fitted: Any, given: Any) -> None:
+    if fitted is not None and given is not None and list(fitted) != list(given):
+        raise ValueError(f"`X` must have the feature names {list(fitted)}, got {list(given)}. Reorder them.")
+
+
+def _labels(model: Any, domains: Any, n_rows: int, stride: int) -> np.ndarray | None:
+    """Return the label of each row; None where the model was fitted without, so that they change nothing."""
+    needed = getattr(model, "needs_domains", False)
+    if domains is None and needed:
+        name = type(model).__name__
+        raise ValueError(f"`domains` must be the labels that {name} was fitted with, got None. Pass them.")
+    labels = None if domains is None else np.asarray(domains)[::stride]
+    if labels is not None and labels.shape != (n_rows,):
+        raise ValueError(
+            f"`domains` must have shape ({n_rows},), got {labels.shape}. Give one label per row."
+        )
+    return labels if needed or hasattr(model, "classes_") else None
