@@ -34,9 +34,17 @@ class Argument:
     links: Callable[[Case], Iterator[Link]]
 
 
+# what a theorem would need, where one is near
+_MISSING = {
+    "VaDE": "and a mixture of Gaussians of full rank tells latents up to an affine map (Kivva et al., 2022); "
+    "that components lie along its axes is assumed, and no data show it"
+}
+
+
 def no_argument(case: Case) -> Iterator[Link]:
     """Say that nothing identifies the latents of a model that only fits."""
-    why = f"{findings_of(case.model).method} fits x, and a rotation of its latents fits as well"
+    method = findings_of(case.model).method
+    why = f"{method} fits x, {_MISSING.get(method, 'and a rotation of its latents fits as well')}"
     yield link("a theorem", 0.0, 0.0, -3.0, [why] * case.codes.shape[1])
 
 

@@ -1,11 +1,13 @@
 """A fitted model on trial: its data, and the refits that an effort allows, each made once."""
 
+import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from unmix._fitted import Fitted
 
@@ -92,8 +94,18 @@ class Case:
     def refit(self, rows: np.ndarray, words: str, *, x: np.ndarray | None = None, **settings: Any) -> Any:
         """Fit a fresh copy of the model to some rows, of other data if they are given, from another seed."""
         self.tell(f"fitting again {words}")
+        rows = self._in_large_domains(rows)
         values = (self.x if x is None else x)[rows]
         return fit_anew(self.model, values, self._labels(rows), self.seed(words), **settings)
+
+    def _in_large_domains(self, rows: np.ndarray) -> np.ndarray:
+        """Leave out domains of which a half has too few rows for a fit."""
+        labels = self._labels(rows)
+        if labels is None or (labels.dtype.kind == "f" and (labels != np.round(labels)).any()):
+            return rows  # a quantity, which estimators cut into intervals
+        _, number, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        enough = counts[number] >= self.codes.shape[1] + 2
+        return rows[enough] if len(np.unique(number[enough])) > 1 else rows
 
     def _labels(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.domains is None else np.asarray(self.domains)[rows]
@@ -111,7 +123,9 @@ def fit_anew(
     own = fresh.get_params(deep=False)
     quiet = {"random_state": random_state, "checkpoint": None, "verbose": False} | settings
     fresh.set_params(**{name: value for name, value in quiet.items() if name in own})
-    return fresh.fit(x) if domains is None else fresh.fit(x, domains)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of a refit, which the links judge
+        return fresh.fit(x) if domains is None else fresh.fit(x, domains)
 
 
 def first_of_each(x: np.ndarray) -> np.ndarray:
