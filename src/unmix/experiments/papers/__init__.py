@@ -35,6 +35,7 @@ EXPERIMENTS = (
     "scale.mechanistic",
     "floor.scores",
     "seeds.agreement",
+    "trust.calibration",
 )
 
 __all__ = ["EXPERIMENTS"]

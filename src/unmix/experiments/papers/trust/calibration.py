@@ -15,11 +15,11 @@ from unmix.data import LatentDataset
 from unmix.evidence import Case, argument_for, units_of
 
 from ...engine import Cell
-from . import _worlds_domains, _worlds_linear, _worlds_mixtures, _worlds_slots, _worlds_sparse
+from . import _worlds_domains, _worlds_linear, _worlds_mixture, _worlds_slots, _worlds_sparse
 from ._family import Family
 
 RIGHT, UNITS = "share that is right", "number judged"
-KINDS = (_worlds_sparse, _worlds_mixtures, _worlds_domains, _worlds_slots, _worlds_linear)
+KINDS = (_worlds_sparse, _worlds_mixture, _worlds_domains, _worlds_slots, _worlds_linear)
 FAMILIES: dict[str, Family] = {family.name: family for kind in KINDS for family in kind.FAMILIES}
 SMALL, QUICKLY = 200, {"max_iter": 2, "n_restarts": 1}
 _SPREAD = 100_000
