@@ -5,7 +5,7 @@ latent; each link is measured beside what noise would score, and the chain is ca
 latents are known.
 """
 
-from ._argument import ARGUMENTS, Argument, argument_for, units_of
+from ._argument import ARGUMENTS, ARGUMENTS_BY_KIND, Argument, argument_for, units_of
 from ._case import Case
 from ._chain import Chain, calibrate
 from ._link import EFFORTS, Link, link, unchecked
@@ -23,6 +23,7 @@ __all__ = [
     "calibrate",
     "Argument",
     "ARGUMENTS",
+    "ARGUMENTS_BY_KIND",
     "argument_for",
     "units_of",
     "EFFORTS",

@@ -10,6 +10,7 @@ from . import _domains, _linear, _mixtures, _slots, _sparse
 from ._case import Case
 from ._link import Link, link
 
+COORDINATES = "the coordinates"
 Units = tuple[tuple[int, ...], ...]
 
 
@@ -26,12 +27,20 @@ class Argument:
         What no data can tell.
     links : callable from a case to its links
         What must hold for the theorem to speak about this fit.
+    adding : tuple of str
+        Links that are evidence for one and the same thing, the coordinates themselves, and add up. Every
+        other link is a part of the chain by itself, and rules out.
     """
 
     kind: str
     theorem: str
     up_to: str
     links: Callable[[Case], Iterator[Link]]
+    adding: tuple[str, ...] = ()
+
+    def part(self, name: str) -> str:
+        """Return the part of the chain that a link belongs to."""
+        return COORDINATES if name in self.adding else name
 
 
 # what a theorem would need, where one is near
@@ -51,7 +60,7 @@ def no_argument(case: Case) -> Iterator[Link]:
 FUNCTION = "order, and an invertible function of each"
 LINEAR = "order, sign, scale and shift"
 NONE = Argument("none", "no theorem", "any invertible map", no_argument)
-SPARSE = Argument("sparse", "diverse dictionary learning, Theorem 1", FUNCTION, _sparse.links)
+SPARSE = Argument("sparse", "diverse dictionary learning, Theorem 1", FUNCTION, _sparse.links, _sparse.ADDING)
 MIXTURE = Argument("mixture", "pdGMM, Theorem 3.9", LINEAR, _mixtures.links)
 DOMAINS = Argument("domains", "sufficient changes and sparse mixing, Theorem 1", FUNCTION, _domains.links)
 SLOTS = Argument(
@@ -69,6 +78,8 @@ ARGUMENTS = {
     "SlotAutoencoder": SLOTS,
     "FastICA": INDEPENDENT,
 }
+
+ARGUMENTS_BY_KIND = {each.kind: each for each in (NONE, SPARSE, MIXTURE, DOMAINS, SLOTS, INDEPENDENT)}
 
 
 def argument_for(model: Any) -> Argument:

@@ -29,8 +29,6 @@ class Link:
         For each unit what was found, beside what noise would give, as a clause that a scientist can act on.
     effort : {"none", "quick", "full"}
         The least effort at which it is taken. It has the same value at every higher one.
-    part : str
-        Of the chain. Links of one part are evidence for the same thing, and add up; by default the name.
 
     Examples
     --------
@@ -44,7 +42,6 @@ class Link:
     strength: np.ndarray
     words: tuple[str, ...]
     effort: str = "none"
-    part: str = ""
 
     @property
     def checked(self) -> bool:
@@ -67,7 +64,6 @@ class Link:
         numbers = {name: _plain(vars(self)[name]) for name in ("measured", "null", "strength")}
         return {
             "name": self.name,
-            "part": self.part,
             "effort": self.effort,
             **numbers,
             "words": list(self.words),
@@ -82,15 +78,14 @@ def link(
     words: Iterable[str],
     *,
     effort: str = "none",
-    part: str = "",
 ) -> Link:
     """Make a link, with one value for each unit of what is given for all at once."""
     words = tuple(words)
     values = [np.broadcast_to(np.asarray(v, dtype=float), (len(words),)) for v in (measured, null, strength)]
-    return Link(name, values[0], values[1], np.clip(values[2], -MOST, MOST), words, effort, part or name)
+    return Link(name, values[0], values[1], np.clip(values[2], -MOST, MOST), words, effort)
 
 
-def unchecked(name: str, n_units: int, effort: str, *, part: str = "") -> Link:
+def unchecked(name: str, n_units: int, effort: str) -> Link:
     """Make a link that was not measured, since more effort is needed.
 
     >>> print(unchecked("agreement of halves", 2, "quick"))

@@ -19,7 +19,7 @@ from ._case import Case, fit_anew
 from ._common import agreement, explained, held_out_fit, rank_of, second_agreement, survival
 from ._link import Link, link, unchecked
 
-COORDINATES = "the coordinates"
+ADDING = ("zeros beyond generic ones", "independence")  # evidence for the coordinates themselves
 _DEPENDENT = 0.12  # correlation, of codes or of their squares, at which they are half in doubt
 _CLEAR = 1.5
 _COUNTED = (-1.0, 2.0)  # zeros beyond which fewer or more make no difference
@@ -49,7 +49,7 @@ def sparsity(case: Case) -> Link:
         for excess, lead in zip(found.excess, found.lead, strict=True)
     ]
     strength = (np.clip(found.excess, *_COUNTED) + np.clip(found.lead, *_COUNTED)) / 2
-    return link("zeros beyond generic ones", found.excess, 0.0, strength, words, part=COORDINATES)
+    return link("zeros beyond generic ones", found.excess, 0.0, strength, words)
 
 
 def independence(case: Case) -> Link:
@@ -64,7 +64,7 @@ def independence(case: Case) -> Link:
     strength = np.clip(2 * np.log10(_DEPENDENT / np.maximum(found, 1e-3)), -_CLEAR, _CLEAR)
     if case.codes.shape[1] == case.x.shape[1]:  # square models are asked for it, so that it is no evidence
         strength = np.minimum(strength, 0.0)
-    return link("independence", found, null, strength, words, part=COORDINATES)
+    return link("independence", found, null, strength, words)
 
 
 def dependence(codes: np.ndarray) -> np.ndarray:

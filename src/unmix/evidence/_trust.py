@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from unmix._findings import findings_of
 
-from ._argument import Units, argument_for, units_of
+from ._argument import ARGUMENTS_BY_KIND, Argument, Units, argument_for, units_of
 from ._calibration import chain_for, threshold
 from ._case import Case
 from ._chain import Chain
@@ -65,10 +65,14 @@ class Trust:
         """The strength of each link."""
         return {each.name: each.strength for each in self.evidence}
 
+    def part_of(self, item: Link) -> str:
+        """Return the part of the chain that a link belongs to."""
+        return ARGUMENTS_BY_KIND[self.kind].part(item.name)
+
     @cached_property
     def parts(self) -> dict[str, dict[str, np.ndarray]]:
         """The strength of each link of each part of the chain."""
-        return parts_of(self.evidence)
+        return parts_of(self.evidence, ARGUMENTS_BY_KIND[self.kind])
 
     @cached_property
     def probability(self) -> np.ndarray:
@@ -107,11 +111,11 @@ class Trust:
     @cached_property
     def _factors(self) -> dict[str, np.ndarray]:
         """The chance that each part holds, where something of it was measured."""
-        checked = {each.part for each in self.evidence if each.checked}
+        checked = {self.part_of(each) for each in self.evidence if each.checked}
         return {part: held for part, held in self.chain.factors(self.parts).items() if part in checked}
 
     def _least(self, part: str, unit: int) -> Link:
-        links = [each for each in self.evidence if each.part == part]
+        links = [each for each in self.evidence if self.part_of(each) == part]
         return min(links, key=lambda each: np.nan_to_num(each.strength[unit], nan=-np.inf))
 
     @property
@@ -224,11 +228,11 @@ def trust(
     )
 
 
-def parts_of(evidence: Iterable[Link]) -> dict[str, dict[str, np.ndarray]]:
+def parts_of(evidence: Iterable[Link], argument: Argument) -> dict[str, dict[str, np.ndarray]]:
     """Group the strengths of links by the part of the chain that they belong to."""
     parts: dict[str, dict[str, np.ndarray]] = {}
     for each in evidence:
-        parts.setdefault(each.part, {})[each.name] = each.strength
+        parts.setdefault(argument.part(each.name), {})[each.name] = each.strength
     return parts
 
 

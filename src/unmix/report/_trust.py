@@ -63,7 +63,7 @@ def _evidence(found: Any) -> dict[str, Any]:
     return {
         "units": [unit_name(found, k) for k in range(n)],
         "left_out": len(found.units) - n,
-        "rows": [_row(each, held[each.part], n, found.threshold) for each in found.evidence],
+        "rows": [_row(each, held[found.part_of(each)], n, found.threshold) for each in found.evidence],
         "rest": f"{found.chain.rest:.2f}",
     }
 

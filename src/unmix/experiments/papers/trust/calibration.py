@@ -51,7 +51,7 @@ def _seed(family: Family, seed: int) -> int:
 def measured(family: Family, data: LatentDataset, model: Any, seed: int) -> dict[str, float]:
     """Return the strength of each link for each unit, and whether the unit is right.
 
-    Keys are "effort|part|link|unit", and "right|unit".
+    Keys are "effort|link|unit", and "right|unit".
     """
     labels = data.u if family.labelled else None
     model = model.fit(data.x) if labels is None else model.fit(data.x, labels)
@@ -60,6 +60,6 @@ def measured(family: Family, data: LatentDataset, model: Any, seed: int) -> dict
     right = np.asarray(family.right(data, model.transform(data.x), units_of(model, case.codes.shape[1])))
     found = {f"right|{unit}": float(value) for unit, value in enumerate(right)}
     for each in links:
-        place = f"{each.effort}|{each.part}|{each.name}"
+        place = f"{each.effort}|{each.name}"
         found |= {f"{place}|{unit}": float(value) for unit, value in enumerate(each.strength)}
     return found | {RIGHT: float(right.mean()), UNITS: float(len(right))}

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from unmix._files import atomic_write
-from unmix.evidence import EFFORTS, Chain, calibrate
+from unmix.evidence import ARGUMENTS_BY_KIND, EFFORTS, Chain, calibrate
 
 from ...engine import Store
 from .calibration import FAMILIES
 
-EXPERIMENT, THRESHOLD = "trust.calibration", 0.9
+EXPERIMENT, THRESHOLD = "trust.calibration", 0.85
 _BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 
@@ -37,22 +37,22 @@ class Units:
     world : ndarray of int, shape (n,)
         The data set that each unit is of.
     right : ndarray of bool, shape (n,)
-    links : mapping of (effort, part, link) to ndarray of shape (n,)
+    links : mapping of (effort, link) to ndarray of shape (n,)
     """
 
     kind: str
     family: np.ndarray
     world: np.ndarray
     right: np.ndarray
-    links: Mapping[tuple[str, str, str], np.ndarray]
+    links: Mapping[tuple[str, str], np.ndarray]
 
     def parts(self, effort: str, chosen: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
         """Return what is measured at an effort, of chosen units."""
         allowed = EFFORTS[: EFFORTS.index(effort) + 1]
         found: dict[str, dict[str, np.ndarray]] = {}
-        for (needed, part, name), strength in self.links.items():
+        for (needed, name), strength in self.links.items():
             if needed in allowed:
-                found.setdefault(part, {})[name] = strength[chosen]
+                found.setdefault(ARGUMENTS_BY_KIND[self.kind].part(name), {})[name] = strength[chosen]
         return found
 
     @cached_property
@@ -101,9 +101,9 @@ def _gathered(kind: str, rows: list[tuple[str, int, dict[str, float]]]) -> Units
     return Units(kind, families, worlds, np.array([row[2]["right"] > 0 for row in rows]), links)
 
 
-def _place(name: str) -> tuple[str, str, str]:
-    effort, part, link = name.split("|")
-    return effort, part, link
+def _place(name: str) -> tuple[str, str]:
+    effort, _, link = name.partition("|")
+    return effort, link
 
 
 @dataclass(frozen=True)
