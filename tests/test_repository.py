@@ -3,10 +3,12 @@
 import doctest
 import importlib.util
 import inspect
+import json
 import re
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -211,6 +213,30 @@ def units(tables):
 def test_the_tables_of_a_document_are_those_of_the_stored_results(path, tables, units):
     script, stored = tables
     assert script.filled(text_of(path), stored, units) == text_of(path), "run `make results`"
+
+
+def test_coefficients_are_those_of_the_stored_runs(tables, units):
+    judgement, kept = tables[0].judgement, json.loads(text_of(ROOT / "src/unmix/evidence/calibration.json"))
+    made = judgement.coefficients(units, ())
+    assert kept["threshold"] == made["threshold"] and kept["chains"].keys() == made["chains"].keys()
+    for kind, efforts in made["chains"].items():
+        for effort, chain in efforts.items():
+            for name, values in chain.items():
+                assert kept["chains"][kind][effort][name] == pytest.approx(values, abs=0.1), (kind, effort)
+
+
+def test_the_table_of_trust_has_a_line_for_every_family_and_says_what_was_trusted(tables):
+    script, names = tables[0], ["sparse: networks", "null: noise"]
+    family, world = np.repeat(names, 20), np.repeat(np.arange(10), 4)
+    strength = np.where(family == names[0], 2.0, -2.0)
+    units = script.judgement.Units("sparse", family, world, strength > 0, {("none", "a link"): strength})
+    head, _, *rows = script.trust_block({"sparse": units}).splitlines()[2:]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    assert [row[0] for row in cells] == [*names, "all families", "null families"]
+    assert all(len(row) == head.count("|") - 1 for row in cells)
+    assert cells[0][1:4] == ["5", "20", "20"] and cells[1][1:4] == ["5", "20", "0"]
+    assert cells[0][4:8] == ["20", "20 (100%)", "100%", "0 of 5"] and cells[1][4:8] == ["0", "", "", "5 of 5"]
+    assert "not run yet" in script.trust_block({})
 
 
 def test_a_table_that_was_not_run_says_so_and_only_its_place_is_written(tables):
