@@ -19,7 +19,6 @@ from ._case import Case, fit_anew
 from ._common import agreement, explained, held_out_fit, rank_of, second_agreement, survival
 from ._link import Link, link, unchecked
 
-ADDING = ("zeros beyond generic ones", "independence")  # evidence for the coordinates themselves
 _DEPENDENT = 0.12  # correlation, of codes or of their squares, at which they are half in doubt
 _CLEAR = 1.5
 _COUNTED = (-1.0, 2.0)  # zeros beyond which fewer or more make no difference

@@ -78,7 +78,9 @@ class Trust:
     def probability(self) -> np.ndarray:
         """The probability that each unit is right, given what was measured at this effort."""
         stated = self.chain.probability(self.parts)
-        return stated if self._factors else 0.5 * stated  # nothing was measured: nothing is known
+        enough = EFFORTS.index(ARGUMENTS_BY_KIND[self.kind].enough)
+        known = bool(self._factors) and EFFORTS.index(self.effort) >= enough
+        return stated if known else 0.5 * stated  # what was not measured may as well fail
 
     @cached_property
     def trusted(self) -> np.ndarray:

@@ -7,7 +7,7 @@ a chain that has not seen it, writes the coefficients from all of them into the 
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -22,8 +22,8 @@ from unmix.evidence import ARGUMENTS_BY_KIND, EFFORTS, Chain, calibrate
 from ...engine import Store
 from .calibration import FAMILIES
 
-EXPERIMENT, THRESHOLD = "trust.calibration", 0.85
-_BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
+EXPERIMENT, THRESHOLD = "trust.calibration", 0.9
+_BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +111,12 @@ class Line:
     """One family, or several, judged by chains that have not seen it."""
 
     name: str
-    n_worlds: int
-    n_units: int
-    right: int
-    trusted: int
-    both: int
-    clean: int
+    n_worlds: float
+    n_units: float
+    right: float
+    trusted: float
+    both: float
+    clean: float
 
     @property
     def precision(self) -> float:
@@ -127,6 +127,15 @@ class Line:
     def recall(self) -> float:
         """Share of the right that is trusted."""
         return self.both / self.right if self.right else float("nan")
+
+    @property
+    def counts(self) -> tuple[float, ...]:
+        """The numbers, in order."""
+        return self.n_worlds, self.n_units, self.right, self.trusted, self.both, self.clean
+
+    def scaled(self, n_worlds: int) -> "Line":
+        """Return what so many data sets would have given."""
+        return Line(self.name, *(count * n_worlds / self.n_worlds for count in self.counts))
 
 
 def line(name: str, world: np.ndarray, right: np.ndarray, trusted: np.ndarray) -> Line:
@@ -139,21 +148,30 @@ def line(name: str, world: np.ndarray, right: np.ndarray, trusted: np.ndarray) -
 
 
 def lines(units: Mapping[str, Units], effort: str, threshold: float = THRESHOLD) -> tuple[Line, ...]:
-    """Judge every family, all of them together, and all null families together."""
-    found, parts = [], []
-    for each in units.values():
+    """Judge every family; then the families and the null families of each kind; then all, each kind alike."""
+    found, kinds = [], []
+    for kind, each in units.items():
         trusted = each.left_out(effort) >= threshold
-        parts.append((each.family, each.world, each.right, trusted))
+        null = np.array([FAMILIES[name].null for name in each.family])
         for name in dict.fromkeys(each.family.tolist()):
-            here = each.family == name
-            found.append(line(name, each.world[here], each.right[here], trusted[here]))
-    family, world, right, trusted = (np.concatenate(column) for column in zip(*parts, strict=True))
-    null = np.array([FAMILIES[name].null for name in family])
-    together = (
-        line("all families", world, right, trusted),
-        line("null families", world[null], right[null], trusted[null]),
-    )
-    return (*found, *together)
+            found.append(_chosen(name, each, trusted, each.family == name))
+        kinds.append(_chosen(f"{kind}, all", each, trusted, ~null | null))
+        if null.any():
+            kinds.append(_chosen(f"{kind}, null", each, trusted, null))
+    return (*found, *kinds, *_alike(kinds))
+
+
+def _chosen(name: str, units: Units, trusted: np.ndarray, here: np.ndarray) -> Line:
+    return line(name, units.world[here], units.right[here], trusted[here])
+
+
+def _alike(kinds: Iterable[Line]) -> Iterator[Line]:
+    """Add up kinds as if each had a hundred data sets, so that none counts for more since it is cheap."""
+    for which in ("all", "null"):
+        scaled = [each.scaled(100) for each in kinds if each.name.endswith(f", {which}")]
+        if scaled:
+            counts = zip(*(each.counts for each in scaled), strict=True)
+            yield Line(f"every kind alike, {which}", *(round(sum(column)) for column in counts))
 
 
 def reliability(
