@@ -11,8 +11,8 @@ from scipy.special import expit
 
 from models import verdict
 from unmix.evidence import EFFORTS, Chain, calibrate, link, unchecked
+from unmix.evidence._argument import SPARSE_PARTS
 from unmix.evidence._calibration import chain_for, stored, threshold
-from unmix.evidence._sparse import ADDING
 
 STRENGTH = st.floats(-3, 3)
 LINKS = (
@@ -159,9 +159,11 @@ def test_where_nothing_was_measured_nothing_is_trusted():
 
 
 def test_an_unchecked_link_belongs_to_its_part_and_is_not_called_the_weakest():
-    zeros, other = ADDING
+    zeros, other = SPARSE_PARTS["the coordinates"]
     found = verdict(-1, -1, evidence=(unchecked(other, 2, "full"), link(zeros, -1, 0, -1, ["low"] * 2)))
-    assert found.parts.keys() == {"the coordinates"} and found.parts["the coordinates"].keys() == set(ADDING)
+    assert found.parts.keys() == {"the coordinates"} and found.parts["the coordinates"].keys() == set(
+        SPARSE_PARTS["the coordinates"]
+    )
     assert found.verdicts == ("no", "no") and {weak.name for weak in found.weakest} == {zeros}
 
 

@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 from unmix.data import LatentDataset
 from unmix.estimators import FastICA
 from unmix.evidence import EFFORTS, Case, Chain, argument_for, trust
-from unmix.evidence._sparse import ADDING
+from unmix.evidence._argument import SPARSE_PARTS
 from unmix.experiments import load_experiment
 from unmix.experiments.papers.trust import calibration, judgement
 from unmix.experiments.papers.trust._family import right_latents
@@ -87,11 +87,15 @@ def test_an_effort_sees_its_links_and_no_others(units):
 
 
 def test_links_that_add_up_are_one_part_as_in_a_verdict(units):
-    zeros, strength = ADDING[0], units.links["none", "zeros"]
-    links = {("none", zeros): strength, ("none", ADDING[1]): strength, ("none", "another"): strength}
+    zeros, strength = SPARSE_PARTS["the coordinates"][0], units.links["none", "zeros"]
+    links = {
+        ("none", zeros): strength,
+        ("none", SPARSE_PARTS["the coordinates"][1]): strength,
+        ("none", "another"): strength,
+    }
     parts = replace(units, links=links).parts("none", np.arange(3))
     assert {part: set(names) for part, names in parts.items()} == {
-        "the coordinates": set(ADDING),
+        "the coordinates": set(SPARSE_PARTS["the coordinates"]),
         "another": {"another"},
     }
 

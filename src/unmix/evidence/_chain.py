@@ -7,7 +7,7 @@ this part holds, given what was measured. P(rest) is for what no link sees. Coef
 worlds with known latents (`unmix reproduce trust.calibration`), once for each argument and effort.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,21 +89,32 @@ def calibrate(parts: Parts, right: np.ndarray, weight: np.ndarray | None = None)
     """
     names = [name for links in parts.values() for name in links]
     n, truth = len(names), np.asarray(right, float)
-    share = np.ones(len(truth)) if weight is None else np.asarray(weight)
+    share = np.ones(len(truth)) if weight is None else np.asarray(weight, float)
     start = np.array([SLOPE] * n + [OFFSET] * len(parts) + [logit(REST)])
     bounds = [_RANGES["slope"]] * n + [_RANGES["offset"]] * len(parts) + [_RANGES["rest"]]
 
     def chain(theta: np.ndarray) -> Chain:
-        slopes, offsets = theta[:n].tolist(), theta[n:-1].tolist()
-        return Chain(
-            dict(zip(names, slopes, strict=True)),
-            dict(zip(parts, offsets, strict=True)),
-            float(expit(theta[-1])),
-        )
+        slopes = dict(zip(names, theta[:n].tolist(), strict=True))
+        offsets = dict(zip(parts, theta[n:-1].tolist(), strict=True))
+        return Chain(slopes, offsets, float(expit(theta[-1])))
 
-    def cost(theta: np.ndarray) -> float:
-        p = np.clip(chain(theta).probability(parts), 1e-9, 1 - 1e-9)
+    def cost(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        found = chain(theta)
+        p = np.clip(found.probability(parts), 1e-9, 1 - 1e-9)
         surprise = -(truth * np.log(p) + (1 - truth) * np.log1p(-p))
-        return float(share @ surprise + _LOOSE * np.square(theta - start).sum())
+        away = theta - start
+        slope = share * ((1 - truth) * p / (1 - p) - truth)  # of the surprise, by log p
+        gradient = np.array([slope @ each for each in _by_coefficient(found, parts)])
+        return float(share @ surprise + _LOOSE * away @ away), gradient + 2 * _LOOSE * away
 
-    return chain(minimize(cost, start, method="L-BFGS-B", bounds=bounds).x)
+    return chain(minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds).x)
+
+
+def _by_coefficient(chain: Chain, parts: Parts) -> Iterator[np.ndarray]:
+    """Yield the derivative of log P by each slope, each offset and the logit of the rest, for each unit."""
+    fails = {part: 1 - held for part, held in chain.factors(parts).items()}  # 0 where nothing was measured
+    for part, links in parts.items():
+        yield from (fails[part] * np.nan_to_num(strength) for strength in links.values())
+    yield from fails.values()
+    first = next(iter(fails.values()), np.zeros(0))
+    yield np.full_like(first, 1 - chain.rest)

@@ -10,6 +10,7 @@ from unmix._findings import findings_of
 from unmix._fitted import thinned
 
 from ._case import Case
+from ._common import can_have
 from ._link import Link, link, unchecked
 from ._probe import mutual, readable, shares
 from ._slot_rows import TWINS, Influence, Slots, connection, distinct, influence, leverage, scattered, weakest
@@ -160,6 +161,9 @@ def returns(case: Case, name: str, effort: str) -> Link:
     slots = slots_of(case.model)
     if not case.allows(effort):
         return unchecked(name, len(slots), effort)
+    if name == MORE and not can_have(case, case.codes.shape[1] + 1):
+        words = ["x has no direction left for one latent more"] * len(slots)
+        return link(name, np.nan, np.nan, 0.0, words, effort=effort)
     other, rows = refitted(case, name)
     found, null = same(case.codes[rows], slots, other.transform(case.x[rows]), slots_of(other))
     told = "a refit has it to {:.1%}, and other slots of the refit to {:.1%}"

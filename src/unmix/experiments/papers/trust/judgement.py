@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,7 @@ class Units:
         kept = self.family != without
         return calibrate(self.parts(effort, kept), self.right[kept], self.weight[kept])
 
+    @cache  # noqa: B019 - a few objects, which live as long as the process
     def left_out(self, effort: str) -> np.ndarray:
         """Return the probability of each unit by the chain that has not seen its family."""
         found = np.empty(len(self.right))
