@@ -83,7 +83,7 @@ def read(records: Iterable[Mapping[str, Any]]) -> dict[str, Units]:
         name = record["settings"]["family"]
         if record["error"] is None and name in FAMILIES:
             rows[FAMILIES[name].kind].extend((name, world, unit) for unit in _units(record["values"]))
-    return {kind: _gathered(kind, found) for kind, found in rows.items()}
+    return {kind: _gathered(kind, found) for kind, found in sorted(rows.items())}
 
 
 def _units(values: Mapping[str, float | None]) -> list[dict[str, float]]:
@@ -154,7 +154,7 @@ def lines(units: Mapping[str, Units], effort: str, threshold: float = THRESHOLD)
     for kind, each in units.items():
         trusted = each.left_out(effort) >= threshold
         null = np.array([FAMILIES[name].null for name in each.family])
-        for name in dict.fromkeys(each.family.tolist()):
+        for name in (name for name in FAMILIES if name in each.family):
             found.append(_chosen(name, each, trusted, each.family == name))
         kinds.append(_chosen(f"{kind}, all", each, trusted, ~null | null))
         if null.any():
