@@ -232,7 +232,10 @@ def test_the_table_of_trust_has_a_line_for_every_family_and_says_what_was_truste
     units = script.judgement.Units("sparse", family, world, strength > 0, {("none", "a link"): strength})
     head, _, *rows = script.trust_block({"sparse": units}).splitlines()[2:]
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    assert [row[0] for row in cells] == [*names, "all families", "null families"]
+    assert [row[0] for row in cells] == [
+        *names,
+        *(f"{what}, {which}" for what in ("sparse", "every kind alike") for which in ("all", "null")),
+    ]
     assert all(len(row) == head.count("|") - 1 for row in cells)
     assert cells[0][1:4] == ["5", "20", "20"] and cells[1][1:4] == ["5", "20", "0"]
     assert cells[0][4:8] == ["20", "20 (100%)", "100%", "0 of 5"] and cells[1][4:8] == ["0", "", "", "5 of 5"]

@@ -52,7 +52,8 @@ def test_no_two_cells_of_a_table_stand_at_the_same_place(name):
 @every_table
 def test_what_learned_nothing_stands_beside_the_methods(name):
     rows = {cell.row for cell in TABLES[name].CELLS}
-    assert {RAW, ROTATION} <= rows
+    null = name == "trust.calibration" and sum(row.startswith("null: ") for row in rows) >= 5
+    assert {RAW, ROTATION} <= rows or null  # of verdicts, worlds in which nothing is identifiable
 
 
 @pytest.mark.parametrize(

@@ -138,21 +138,30 @@ def test_a_line_counts():
     assert nothing.clean == 3 and np.isnan([nothing.precision, nothing.recall]).all()
 
 
+SUMS = ("sparse, all", "sparse, null", "every kind alike, all", "every kind alike, null")
+
+
+def test_kinds_count_alike_however_many_data_sets_they_have(units):
+    alone = {each.name: each for each in lines({"sparse": units}, "full")}
+    every, own = alone["every kind alike, all"], alone["sparse, all"]
+    assert every.n_worlds == 100 and every.precision == approx(own.precision, abs=0.02)
+
+
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_lines_judge_each_family_all_and_the_null_ones(units, effort):
     found = {each.name: each for each in lines({"sparse": units}, effort)}
-    assert list(found) == [*GOOD, NULL, "all families", "null families"]
+    assert list(found) == [*GOOD, NULL, *SUMS]
     trusted = units.left_out(effort) >= judgement.THRESHOLD
     for name in (*GOOD, NULL):
         here = units.family == name
         assert (found[name].trusted, found[name].right) == (trusted[here].sum(), units.right[here].sum())
     for count in ("n_worlds", "n_units", "right", "trusted", "both", "clean"):
-        assert getattr(found["all families"], count) == sum(getattr(found[n], count) for n in (*GOOD, NULL))
-        assert getattr(found["null families"], count) == getattr(found[NULL], count)
+        assert getattr(found["sparse, all"], count) == sum(getattr(found[n], count) for n in (*GOOD, NULL))
+        assert getattr(found["sparse, null"], count) == getattr(found[NULL], count)
 
 
 def test_a_higher_threshold_trusts_no_more(units):
-    counts = [lines({"sparse": units}, "full", at)[-2].trusted for at in (0.0, 0.5, 0.8, 0.9, 0.99, 1.1)]
+    counts = [lines({"sparse": units}, "full", at)[-4].trusted for at in (0.0, 0.5, 0.8, 0.9, 0.99, 1.1)]
     assert counts[0] == len(units.right) and counts[-1] == 0 and counts == sorted(counts, reverse=True)
 
 

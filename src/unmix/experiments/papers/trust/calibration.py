@@ -3,7 +3,7 @@
 Each run draws a world of one family, fits the estimator that a user would try, takes every link of its
 argument at full effort, and says which latents are right. From these strengths chains are calibrated on all
 families but one and judged on that one, see `unmix.experiments.papers.trust.judgement`. The truth is looked
-at last, and only to score.
+at last, and only to score. For what calibrated means see Guo et al. (2017), arXiv:1706.04599.
 """
 
 import zlib
