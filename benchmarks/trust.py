@@ -1,7 +1,7 @@
 """What a verdict costs: `unmix.trust` at each effort against the fit that it judges.
 
-Processor seconds of one thread. Goals: at most the time of the fit again at effort quick, and three times that
-at full.
+Processor seconds of one thread. Goals: at most the time of the fit again at effort quick, and three times
+that at full.
 """
 
 from typing import Any
