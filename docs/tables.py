@@ -163,7 +163,10 @@ def trust_block(units: Mapping[str, judgement.Units]) -> str:
         f"{word}, {effort}" for effort in EFFORTS for word in ("trusted", "right of these", "recall", "clean")
     ]
     rows = [heads, ["---"] * len(heads), *map(_judged, *judged.values())]
-    first = f"`unmix reproduce {judgement.EXPERIMENT}`, each family judged by chains that have not seen it:"
+    first = (
+        f"`unmix reproduce {judgement.EXPERIMENT}`, each family judged by chains that have not seen it. The "
+        "last two lines are no data sets of their own: they add up the kinds as if each had a hundred."
+    )
     return "\n".join([first, "", *(f"| {' | '.join(row)} |" for row in rows), ""])
 
 
