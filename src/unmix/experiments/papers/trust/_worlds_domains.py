@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from unmix.data import LatentDataset, multi_domain
 from unmix.estimators import CGVAE, IVAE
 
-from ._family import RIGHT, Family, Units
+from ._family import RIGHT, Family, Units, case_of
 
 Rng = np.random.Generator
 _LAWS: dict[str, Callable[..., np.ndarray]] = {
@@ -169,7 +169,7 @@ def _few(n_samples: int, seed: int) -> LatentDataset:
 
 def _rough(n_samples: int, seed: int) -> LatentDataset:
     """One thing in which real tables differ: noise, few samples, units, or copies of rows."""
-    rng, how = np.random.default_rng([seed, 8]), _ROUGH[seed % len(_ROUGH)]
+    rng, how = np.random.default_rng([seed, 8]), _ROUGH[case_of(seed, len(_ROUGH))]
     data = _sparse(n_samples // 3 if how == "few" else n_samples, seed)
     x, kept = data.x, np.arange(len(data.x))
     if how == "noise":
