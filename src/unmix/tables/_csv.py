@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
 from ._choice import listed
@@ -101,8 +102,14 @@ def _aside(names: Sequence[str], columns: Columns) -> list[str]:
 def _meant(names: Sequence[str], columns: Columns) -> list[str]:
     """Return the columns that could be features."""
     aside = set(_aside(names, columns))
-    asked = [n for n in names if not columns.features or _among(n, names_in(columns.features, names))]
+    asked = names_among(names, columns.features) if columns.features else names
     return [n for n in asked if n not in aside]
+
+
+def names_among(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Return the names that patterns name; a pattern may match none."""
+    split = names_in(patterns, names)
+    return [name for name in names if _among(name, split)]
 
 
 def _among(name: str, patterns: Sequence[str]) -> bool:
@@ -112,7 +119,8 @@ def _among(name: str, patterns: Sequence[str]) -> bool:
 def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> pa.Table:
     """Let Arrow read the file; where it can't, look for the fault row by row and say where it is."""
     text = {name: pa.string() for name in _aside(names, columns)}
-    kept = [name for name in names if not _among(name, names_in(columns.drop, names))]
+    gone = set(names_among(names, columns.drop))
+    kept = [name for name in names if name not in gone]
     convert = pcsv.ConvertOptions(
         null_values=list(MARKERS), strings_can_be_null=False, column_types=text, include_columns=kept or names
     )
@@ -134,6 +142,10 @@ def _raw(file: Path, layout: Layout, table: pa.Table) -> Raw:
     """Take the labels of rows out, and turn columns of numbers that were kept as text into numbers."""
     kind = "tsv" if layout.delimiter == "\t" else "csv"
     kind += ".gz" if file.suffix.lower() == ".gz" else ""
+    for j, column in enumerate(table.columns):
+        if pa.types.is_string(column.type):  # what is missing comes back as missing
+            blank = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+            table = table.set_column(j, table.column_names[j], blank)
     if not layout.header:
         return Raw(kind, arrow=table, names=None)
     ids = None
