@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import zlib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -33,8 +34,7 @@ class Layout(NamedTuple):
 
 def read_csv(file: Path, columns: Columns) -> Raw:
     """Read a file whole; a header is a first line in which any cell is text."""
-    with opened(file) as stream:
-        head = stream.read(_HEAD)
+    head = _head(file)
     check_bytes(file, head)
     layout = layout_of(file, head)
     names = _names(layout, file)
@@ -46,11 +46,22 @@ def read_csv(file: Path, columns: Columns) -> Raw:
     return _raw(file, layout, table)
 
 
+def _head(file: Path) -> bytes:
+    try:
+        with opened(file) as stream:
+            return stream.read(_HEAD)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"`{file}` must be a whole file. ({error}) Copy or download it again.") from None
+
+
 def opened(file: Path) -> Any:
     """Open a file, unzipped where it is gzipped, whatever it is called."""
+    return gzip.open(file, "rb") if _zipped(file) else file.open("rb")
+
+
+def _zipped(file: Path) -> bool:
     with file.open("rb") as stream:
-        zipped = stream.read(2) == b"\x1f\x8b"
-    return gzip.open(file, "rb") if zipped else file.open("rb")
+        return stream.read(2) == b"\x1f\x8b"
 
 
 def layout_of(file: Path, head: bytes) -> Layout:
@@ -130,9 +141,8 @@ def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> p
     for across in (False, True):  # cells with line breaks are rare, and cost time
         parse = pcsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=across)
         try:
-            with opened(file) as stream:
-                source = file if isinstance(stream, io.BufferedReader) else stream
-                return pcsv.read_csv(source, reading, parse, convert)
+            with pa.input_stream(file, compression="gzip" if _zipped(file) else None) as stream:
+                return pcsv.read_csv(stream, reading, parse, convert)
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as failed:
             error = failed
     raise ValueError(fault_of(file, opened, layout, str(error)))
