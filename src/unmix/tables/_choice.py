@@ -70,7 +70,7 @@ def listed(names: Sequence[str], most: int = _SHOWN) -> str:
 
 def nearest(name: str, names: Sequence[str]) -> str:
     """Say which names are close to one that is not there, or else which there are."""
-    close = get_close_matches(name, names, n=3, cutoff=0.6)
+    close = get_close_matches(name, names, n=3, cutoff=0.7)
     lower = {each.lower(): each for each in names}
     if not close and name.lower() in lower:
         close = [lower[name.lower()]]
