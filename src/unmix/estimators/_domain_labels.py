@@ -30,8 +30,8 @@ class Domains(NamedTuple):
         values = _checked(domains)
         if len(values) != n_samples:
             raise ValueError(
-                f"`domains` must have one label for each of the {n_samples} samples, got {len(values)}. Are they "
-                "of another table?"
+                f"`domains` must have one label for each of the {n_samples} samples, got {len(values)}. "
+                "Are they of another table?"
             )
         cuts = _cuts(values, least) if _is_quantity(values) else np.empty(0)
         labels = np.searchsorted(cuts, values) if len(cuts) else values
