@@ -119,7 +119,11 @@ def fit(given: Fit) -> None:
         from ..report import write
 
         verdict = "none" if trust is None else trust
-        shown = {"graph": graph, "trust": verdict, "notes": "\n\n".join(recipe_of(model).story)}
+        shown: dict[str, Any] = {
+            "graph": graph,
+            "trust": verdict,
+            "notes": "\n\n".join(recipe_of(model).story),
+        }
         write(report, model=model, data=dataset(rest, truth, model), **shown)
     _tell(given, model.findings(), trust, {"graph": graph, "report": report})
 
