@@ -40,7 +40,7 @@ def columns_from(given: Any, labels: Sequence[str | None] = ()) -> Columns:
     if given.layer is not None and given.obsm is not None:
         raise ValueError("`--layer` must be given without --obsm, got both. Choose one array.")
     return Columns(
-        features=tuple(given.features or ()),
+        features=tuple(getattr(given, "features", None) or ()),
         drop=tuple(given.drop or ()),
         id=given.id,
         labels=tuple(name for name in labels if name is not None),

@@ -8,10 +8,12 @@ latents back into the user's own format. Free of torch.
 from ._arrays import stored
 from ._choice import listed, nearest
 from ._labels import label_of
-from ._like import other_units, read_like
+from ._like import other_units, read_like, read_like_with
 from ._names import names_in
-from ._read import READABLE, read, read_array, read_with
-from ._table import MISSING, Columns, Recipe, Table
+from ._objects import features_of
+from ._read import READABLE, is_array_file, read, read_array, read_column, read_with, suffix_of
+from ._stream import blocks_like, writing
+from ._table import EVERY, MISSING, Columns, Recipe, Table, generated
 from ._tidy import prepared
 from ._write import WRITABLE, check_writable, write, write_npz
 
@@ -22,17 +24,26 @@ __all__ = [
     "read",
     "read_with",
     "read_array",
+    "read_column",
+    "is_array_file",
     "read_like",
+    "read_like_with",
+    "blocks_like",
+    "writing",
     "prepared",
     "label_of",
     "write",
     "write_npz",
     "check_writable",
     "names_in",
+    "generated",
+    "features_of",
     "listed",
     "nearest",
     "other_units",
     "stored",
+    "suffix_of",
+    "EVERY",
     "MISSING",
     "READABLE",
     "WRITABLE",

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import zlib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
 from ._choice import listed
@@ -32,8 +34,7 @@ class Layout(NamedTuple):
 
 def read_csv(file: Path, columns: Columns) -> Raw:
     """Read a file whole; a header is a first line in which any cell is text."""
-    with opened(file) as stream:
-        head = stream.read(_HEAD)
+    head = _head(file)
     check_bytes(file, head)
     layout = layout_of(file, head)
     names = _names(layout, file)
@@ -45,11 +46,22 @@ def read_csv(file: Path, columns: Columns) -> Raw:
     return _raw(file, layout, table)
 
 
+def _head(file: Path) -> bytes:
+    try:
+        with opened(file) as stream:
+            return stream.read(_HEAD)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"`{file}` must be a whole file. ({error}) Copy or download it again.") from None
+
+
 def opened(file: Path) -> Any:
     """Open a file, unzipped where it is gzipped, whatever it is called."""
+    return gzip.open(file, "rb") if _zipped(file) else file.open("rb")
+
+
+def _zipped(file: Path) -> bool:
     with file.open("rb") as stream:
-        zipped = stream.read(2) == b"\x1f\x8b"
-    return gzip.open(file, "rb") if zipped else file.open("rb")
+        return stream.read(2) == b"\x1f\x8b"
 
 
 def layout_of(file: Path, head: bytes) -> Layout:
@@ -101,8 +113,14 @@ def _aside(names: Sequence[str], columns: Columns) -> list[str]:
 def _meant(names: Sequence[str], columns: Columns) -> list[str]:
     """Return the columns that could be features."""
     aside = set(_aside(names, columns))
-    asked = [n for n in names if not columns.features or _among(n, names_in(columns.features, names))]
+    asked = names_among(names, columns.features) if columns.features else names
     return [n for n in asked if n not in aside]
+
+
+def names_among(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Return the names that patterns name; a pattern may match none."""
+    split = names_in(patterns, names)
+    return [name for name in names if _among(name, split)]
 
 
 def _among(name: str, patterns: Sequence[str]) -> bool:
@@ -112,7 +130,8 @@ def _among(name: str, patterns: Sequence[str]) -> bool:
 def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> pa.Table:
     """Let Arrow read the file; where it can't, look for the fault row by row and say where it is."""
     text = {name: pa.string() for name in _aside(names, columns)}
-    kept = [name for name in names if not _among(name, names_in(columns.drop, names))]
+    gone = set(names_among(names, columns.drop))
+    kept = [name for name in names if name not in gone]
     convert = pcsv.ConvertOptions(
         null_values=list(MARKERS), strings_can_be_null=False, column_types=text, include_columns=kept or names
     )
@@ -122,9 +141,8 @@ def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> p
     for across in (False, True):  # cells with line breaks are rare, and cost time
         parse = pcsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=across)
         try:
-            with opened(file) as stream:
-                source = file if isinstance(stream, io.BufferedReader) else stream
-                return pcsv.read_csv(source, reading, parse, convert)
+            with pa.input_stream(file, compression="gzip" if _zipped(file) else None) as stream:
+                return pcsv.read_csv(stream, reading, parse, convert)
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as failed:
             error = failed
     raise ValueError(fault_of(file, opened, layout, str(error)))
@@ -134,6 +152,10 @@ def _raw(file: Path, layout: Layout, table: pa.Table) -> Raw:
     """Take the labels of rows out, and turn columns of numbers that were kept as text into numbers."""
     kind = "tsv" if layout.delimiter == "\t" else "csv"
     kind += ".gz" if file.suffix.lower() == ".gz" else ""
+    for j, column in enumerate(table.columns):
+        if pa.types.is_string(column.type):  # what is missing comes back as missing
+            blank = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+            table = table.set_column(j, table.column_names[j], blank)
     if not layout.header:
         return Raw(kind, arrow=table, names=None)
     ids = None

@@ -6,18 +6,22 @@ from dataclasses import replace
 import numpy as np
 
 from ._choice import listed
-from ._table import Table
+from ._table import EVERY, Columns, Table
 
 _WORST = 3
 
 
-def without_holes(table: Table, missing: str, source: str) -> Table:
+OPTIONS = "choose --missing median, drop-rows or drop-columns"
+ARGUMENT = 'pass columns=Columns(missing="median"), "drop-rows" or "drop-columns" to `unmix.tables.read`'
+
+
+def without_holes(table: Table, columns: Columns, source: str) -> Table:
     """Return a table of finite numbers, or say where it has none.
 
     Columns without a single number go in any case; infinite values count as missing.
 
     >>> holes = Table(np.array([[1.0, np.nan], [3.0, 4.0], [5.0, 8.0]]), ("a", "b"))
-    >>> without_holes(holes, "median", "t.csv").values[:, 1].tolist()
+    >>> without_holes(holes, Columns(missing="median"), "t.csv").values[:, 1].tolist()
     [6.0, 4.0, 8.0]
     """
     if _finite(table.values):
@@ -25,11 +29,11 @@ def without_holes(table: Table, missing: str, source: str) -> Table:
     table = without_columns(table, ~np.isfinite(table.values).any(0), "no number in it", source)
     if _finite(table.values):
         return table
-    if missing == "error":
-        raise ValueError(counted(table.values, table.names, source))
-    return {"drop-rows": _without_rows, "drop-columns": _without_columns, "median": _filled}[missing](
-        table, source
-    )
+    if columns.missing == "error":
+        way = ARGUMENT if columns is EVERY else OPTIONS  # options of a command make a value of their own
+        raise ValueError(counted(table.values, table.names, source, way))
+    ways = {"drop-rows": _without_rows, "drop-columns": _without_columns, "median": _filled}
+    return ways[columns.missing](table, source)
 
 
 def _finite(values: np.ndarray) -> bool:
@@ -44,7 +48,9 @@ def without_columns(table: Table, gone: np.ndarray, reason: str, source: str) ->
     names, recipe = names_of(table), table.recipe
     lost = [names[j] for j in np.flatnonzero(gone)]
     if gone.all():
-        raise ValueError(f"`{source}` must have a feature to work with, all have {reason}. Check the file.")
+        raise ValueError(
+            f"`{source}` must have a feature to work with, none is left ({reason}). Check the file."
+        )
     note = f"Dropped {len(lost)} column{'s' * (len(lost) != 1)}, {reason}: {listed(lost)}."
     kept = tuple(name for name, g in zip(names, gone, strict=True) if not g)
     if recipe is not None:
@@ -64,7 +70,7 @@ def names_of(table: Table) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(table.values.shape[1]))
 
 
-def counted(values: np.ndarray, names: Sequence[str] | None, source: str) -> str:
+def counted(values: np.ndarray, names: Sequence[str] | None, source: str, way: str) -> str:
     """Count missing values by column, the worst first, and name the ways out."""
     gaps = np.isnan(values).sum(0)
     infinite = np.isinf(values).sum(0)
@@ -76,7 +82,7 @@ def counted(values: np.ndarray, names: Sequence[str] | None, source: str) -> str
     what = "no missing values" if gaps.any() else "finite values"
     return (
         f"`{source}` must have {what}, column {worst}{more} ({rows:,} of {len(values):,} rows). "
-        "Fill them in, or choose --missing median, drop-rows or drop-columns."
+        f"Fill them in, or {way}."
     )
 
 

@@ -44,9 +44,22 @@ def read_like(
     >>> table.values.tolist(), whole.tolist()
     ([[1.0], [7.0]], [True, False])
     """
-    wanted = replace(columns, features=recipe.features) if recipe.named else columns
-    raw, called, _ = read_raw(source, wanted, keys)
+    raw, called, _ = read_raw(source, _asking(columns, recipe), keys)
     return followed(raw, recipe, columns, called)
+
+
+def read_like_with(
+    source: Any, recipe: Recipe, *, columns: Columns = EVERY, also: Sequence[str] = ()
+) -> tuple[tuple[Table, np.ndarray], dict[str, np.ndarray]]:
+    """Read a table as `read_like` does, and from the same NPZ file other arrays, where it has them."""
+    raw, called, more = read_raw(source, _asking(columns, recipe), ("x",), also)
+    return followed(raw, recipe, columns, called), more
+
+
+def _asking(columns: Columns, recipe: Recipe) -> Columns:
+    """Return which columns to read: of AnnData from the array of the fit."""
+    columns = replace(columns, layer=columns.layer or recipe.layer, obsm=columns.obsm or recipe.obsm)
+    return replace(columns, features=recipe.features) if recipe.named else columns
 
 
 def followed(raw: Raw, recipe: Recipe, columns: Columns, source: str) -> tuple[Table, np.ndarray]:
@@ -98,10 +111,8 @@ def patched(values: np.ndarray, recipe: Recipe, missing: str, source: str) -> tu
         return values, np.ones(len(values), dtype=bool)
     way = recipe.missing if missing == "error" else missing
     if way not in ("median", "drop-rows") or not recipe.medians:
-        text = counted(values, recipe.features if recipe.named else None, source)
-        raise ValueError(
-            text.partition(" Fill them in")[0] + " Fill them in, or choose --missing median or drop-rows."
-        )
+        names = recipe.features if recipe.named else None
+        raise ValueError(counted(values, names, source, "choose --missing median or drop-rows"))
     whole = ~holes.any(1) if way == "drop-rows" else np.ones(len(values), dtype=bool)
     return fill(values, np.array(recipe.medians)), whole
 

@@ -19,7 +19,7 @@ class Raw(NamedTuple):
     """
 
     kind: str
-    arrow: pa.Table | None = None
+    arrow: Any = None  # a pyarrow.Table
     matrix: np.ndarray | None = None
     names: tuple[str, ...] | None = None
     beside: Mapping[str, np.ndarray] = {}
@@ -80,13 +80,9 @@ def plain(column: Any) -> np.ndarray:
         return _numeric(column)
     if kind == FLAG and not column.null_count:
         return column.to_numpy()
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    text = column if kind == TEXT else _text(column)
+    text = as_text(column)
     found = text.to_numpy() if isinstance(text, pa.ChunkedArray) else text.to_numpy(zero_copy_only=False)
-    found = found.astype(object)
-    found[found == ""] = None
-    return found
+    return found.astype(object)
 
 
 def _numeric(column: Any) -> np.ndarray:
@@ -97,9 +93,11 @@ def _numeric(column: Any) -> np.ndarray:
     return np.array(column.to_numpy(zero_copy_only=False))
 
 
-def _text(column: Any) -> Any:
+def as_text(column: Any) -> Any:
     """Write any column as text; lists and the like as Python shows them."""
     try:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
         return pc.cast(column, pa.string())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         return pa.array([None if item is None else str(item) for item in column.to_pylist()], pa.string())

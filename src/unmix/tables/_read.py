@@ -68,7 +68,7 @@ def read(source: Any, *, columns: Columns = EVERY, keys: Sequence[str] = ("x",))
     if isinstance(source, Table):
         return source
     raw, called, _ = read_raw(source, columns, keys)
-    return without_holes(table_of(raw, columns, called), columns.missing, called)
+    return without_holes(table_of(raw, columns, called), columns, called)
 
 
 def read_with(
@@ -76,16 +76,32 @@ def read_with(
 ) -> tuple[Table, dict[str, np.ndarray]]:
     """Read a table as `read` does, and from the same NPZ file other arrays, where it has them."""
     raw, called, more = read_raw(path, columns, keys, also)
-    return without_holes(table_of(raw, columns, called), columns.missing, called), more
+    return without_holes(table_of(raw, columns, called), columns, called), more
 
 
 def read_array(path: str | Path) -> np.ndarray:
     """Read one array as it is stored, of any shape and type; of a table its numbers."""
     file, key = split_key(str(path))
     if _suffix(file) in _ARRAYS:
-        _check_file(file)
+        check_file(file)
         return np.asarray(read_stored(file, key, ())[0])
     return read(path).values
+
+
+def is_array_file(path: str | Path) -> bool:
+    """Whether a file holds arrays rather than columns."""
+    return _suffix(split_key(str(path))[0]) in _ARRAYS
+
+
+def read_column(path: str | Path, option: str = "--domains") -> np.ndarray:
+    """Read a file that holds one column, of numbers or text."""
+    raw, called, _ = read_raw(path, Columns(metadata_prefix=("",)))
+    if raw.arrow is None or raw.matrix is not None or raw.arrow.num_columns != 1:
+        n = _width(raw)
+        raise ValueError(
+            f"`{option}` must hold one label per row, `{called}` has {n} columns. Pick one column."
+        )
+    return as_numbers(plain(raw.arrow.column(0)))
 
 
 def read_raw(
@@ -95,7 +111,7 @@ def read_raw(
     if not isinstance(source, str | os.PathLike):
         return read_object(source, columns), "X", {}
     file, key = split_key(str(source))
-    _check_file(file)
+    check_file(file)
     suffix = _suffix(file)
     if suffix in _ARRAYS:
         matrix, names, ids, more = read_stored(file, key, keys, also)
@@ -115,7 +131,7 @@ def _suffix(file: Path) -> str:
     return "".join(last) if last[-1:] == [".gz"] else "".join(last[-1:])
 
 
-def _check_file(file: Path) -> None:
+def check_file(file: Path) -> None:
     """Refuse a path that is no table before it is read."""
     if file.is_dir():
         raise ValueError(f"`{file}` must be a file, it is a folder. Name a file in it.")
@@ -146,10 +162,19 @@ def table_of(raw: Raw, columns: Columns, source: str) -> Table:
     units = {name: unit for name, unit in raw.units.items() if name in set(choice.features)}
     empty = {name: "no number in it" for name in choice.metadata if kinds[name] == EMPTY}
     recipe = Recipe(
-        choice.features, own, _width(raw), columns.missing, dropped=empty, units=units, notes=choice.notes
+        choice.features,
+        own,
+        _width(raw),
+        columns.missing,
+        dropped=empty,
+        units=units,
+        notes=(*raw.notes, *choice.notes),
+        layer=columns.layer,
+        obsm=columns.obsm,
     )
     named = choice.features if own else None
-    return Table(values, named, beside, ids, recipe, raw.kind, id_name, origin=raw.origin)
+    kept = None if raw.arrow is None or raw.origin is not None else raw.arrow.select(list(choice.metadata))
+    return Table(values, named, beside, ids, recipe, raw.kind, id_name, origin=raw.origin, beside=kept)
 
 
 def _width(raw: Raw) -> int:
@@ -203,7 +228,8 @@ def _values(raw: Raw, names: tuple[str, ...], chosen: tuple[str, ...]) -> np.nda
 def _metadata(raw: Raw, names: tuple[str, ...], name: str) -> np.ndarray:
     if raw.matrix is not None and name in names:
         return np.array(raw.matrix[:, names.index(name)])
-    return as_numbers(plain(raw.arrow.column(name)))
+    held = plain(raw.arrow.column(name))
+    return as_numbers(held) if raw.kind.startswith(("csv", "tsv")) else held
 
 
 def _ids(raw: Raw, names: tuple[str, ...], name: str) -> np.ndarray:

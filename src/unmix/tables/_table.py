@@ -75,6 +75,8 @@ class Recipe:
         Units of features, where the file tells them.
     notes : tuple of str
         What was done and what looks odd, a sentence each.
+    layer, obsm : str, optional
+        Of AnnData, the array that was taken instead of X.
 
     Examples
     --------
@@ -92,6 +94,8 @@ class Recipe:
     dropped: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    layer: str | None = None
+    obsm: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -100,8 +104,12 @@ class Recipe:
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Recipe":
         """Undo `to_dict`; what a later version may have added is passed over."""
-        known = {name: value for name, value in stored.items() if name in cls.__dataclass_fields__}
-        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in known.items()})
+        known: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in stored.items()
+            if name in cls.__dataclass_fields__
+        }
+        return cls(**known)
 
     def noting(self, *notes: str) -> "Recipe":
         """Return the recipe with further notes."""
@@ -132,6 +140,8 @@ class Table:
         Which rows of the source these are, where some were dropped.
     origin : object, optional
         The AnnData object that the table is a part of.
+    beside : pyarrow.Table, optional
+        The metadata as the source stores them, so that they come back unchanged.
 
     Examples
     --------
@@ -149,6 +159,7 @@ class Table:
     id_name: str = ""
     kept: np.ndarray | None = None
     origin: Any = None
+    beside: Any = None
 
     def take(self, rows: Any) -> "Table":
         """Return some rows, by numbers or as a mask."""
@@ -157,6 +168,8 @@ class Table:
             values=self.values[rows],
             metadata={name: column[rows] for name, column in self.metadata.items()},
             ids=None if self.ids is None else self.ids[rows],
+            origin=None if self.origin is None else self.origin[np.asarray(rows)],
+            beside=None if self.beside is None else self.beside.take(np.arange(len(self.values))[rows]),
         )
 
     @property

@@ -14,6 +14,8 @@ import pyarrow.parquet
 from unmix._files import atomic_path
 
 from ._arrays import IDS, NAMES
+from ._choice import EMPTY, FLAG, NUMBER
+from ._raw import as_text, kinds_of
 from ._read import suffix_of
 from ._table import Table
 
@@ -100,7 +102,9 @@ def joined(values: np.ndarray, names: Sequence[str], like: Table | None) -> pa.T
     before: dict[str, Any] = {}
     if like is not None and like.ids is not None:
         before[_free(like.id_name or "id", like.metadata)] = pa.array(like.ids.tolist(), pa.string())
-    if like is not None:
+    if like is not None and like.beside is not None:
+        before |= dict(zip(like.beside.column_names, like.beside.columns, strict=True))
+    elif like is not None:
         before |= {name: _arrow(column) for name, column in like.metadata.items()}
     return pa.table(before | {_free(n, before): pa.array(c) for n, c in zip(names, values.T, strict=True)})
 
@@ -117,6 +121,15 @@ def _arrow(column: np.ndarray) -> pa.Array:
     return pa.array(column, from_pandas=column.dtype.kind == "f")
 
 
+def csv_ready(table: pa.Table) -> pa.Table:
+    """Write dates, categories and the like as text."""
+    texts = {n for n, kind in kinds_of(table.schema).items() if kind not in (NUMBER, FLAG, EMPTY)}
+    columns = [
+        as_text(c) if n in texts else c for n, c in zip(table.column_names, table.columns, strict=True)
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
 def _write_arrow(stream: Any, table: pa.Table, suffix: str) -> None:
     if suffix == ".parquet":
         pa.parquet.write_table(table, stream)
@@ -124,6 +137,7 @@ def _write_arrow(stream: Any, table: pa.Table, suffix: str) -> None:
         pa.feather.write_feather(table, stream)
     else:
         with csv_stream(stream, suffix) as text:
+            table = csv_ready(table)
             text.write(csv_header(table.column_names, suffix))
             pa.csv.write_csv(table, text, csv_options(table, suffix))
 
