@@ -202,17 +202,20 @@ def _tell(
         print_json(files | size | scored | told)
         return
     if found is not None:
-        tell(_drawn(found[0]), *found[0].notes, _technical(found[1]), "")
+        tell(_drawn(found[0]), *found[0].legend, *found[0].notes, "", _technical(found[1]), "")
     tell(f"{source.n_rows:,} rows in {len(where.names):,} batches, adjusted by {given.method}: {given.out}")
     if report is not None:
         tell(f"Report: {report}")
 
 
 def _drawn(scored: Any) -> Any:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     heads, rows = scored.lines(intervals=False)
-    drawn = Table(*heads)
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
+    for head in heads:
+        drawn.add_column(head, no_wrap=head == "method")
     for row in rows:
         drawn.add_row(*row)
     return drawn

@@ -33,7 +33,7 @@ class Design:
     --------
     >>> made = design({"week": [1, 1, 2], "plate": ["a", "b", "a"]}, ["week", "plate"])
     >>> made.names, made.outer.tolist()
-    (('1 a', '1 b', '2 a'), [0, 0, 1])
+    (('1|a', '1|b', '2|a'), [0, 0, 1])
     """
 
     batch: np.ndarray
@@ -66,14 +66,21 @@ def joined(columns: Sequence[Any]) -> np.ndarray:
     """Join columns into one of strings: the pair is what names a batch, since plate 1 is in every experiment.
 
     >>> joined([["e1", "e2"], [1.0, 1.0]]).tolist()
-    ['e1 1', 'e2 1']
+    ['e1|1', 'e2|1']
     """
-    return np.array([" ".join(map(_text, row)) for row in zip(*columns, strict=True)], dtype=str)
+    if len(columns) == 1:
+        return np.array([_text(value) for value in columns[0]], dtype=str)
+    return np.array(["|".join(map(_escaped, row)) for row in zip(*columns, strict=True)], dtype=str)
 
 
 def _text(value: Any) -> str:
     whole = isinstance(value, float | np.floating) and float(value).is_integer()
     return str(int(value)) if whole else str(value)
+
+
+def _escaped(value: Any) -> str:
+    """Keep what separates columns out of their values, so that different pairs stay different."""
+    return _text(value).replace("\\", "\\\\").replace("|", "\\|")
 
 
 def column(metadata: Mapping[str, Any], name: str, asked: str) -> np.ndarray:
@@ -114,11 +121,11 @@ def design(metadata: Mapping[str, Any], batch: Sequence[str], control: str | Non
     names, codes = np.unique(joined(columns), return_inverse=True)
     if len(names) < 2:
         raise ValueError(
-            f"`batch` must have at least two values, got {names[0]!r} only. Name the column that tells "
+            f"`batch` must have at least two values, got {str(names[0])!r} only. Name the column that tells "
             "batches apart."
         )
     chosen = np.ones(len(codes), dtype=bool) if control is None else matching(control, metadata)
-    made = Design(codes, tuple(names), outer, tuple(outer_names), chosen, control is not None)
+    made = Design(codes, tuple(names.tolist()), outer, tuple(outer_names.tolist()), chosen, control is not None)
     _check_controls(made, control)
     return made
 

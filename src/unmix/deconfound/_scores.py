@@ -10,18 +10,29 @@ from ._confounding import Confounding
 _RESAMPLES = 1000
 
 COLUMNS = {
-    "leak": "batch of controls by 1-NN",
-    "leak_held_out": "the same, controls not fitted to",
-    "replicate_map": "replicate mAP",
-    "relation_map": "relation mAP",
-    "relation_next": "next label related",
-    "relation_next_other_batch": "the same, other batches only",
-    "auroc": "AUROC, batches held out",
-    "hoyer": "sparsity of trees",
+    "leak": "leak",
+    "leak_held_out": "leak, held out",
+    "replicate_map": "replicates",
+    "relation_map": "relations",
+    "relation_next": "next",
+    "relation_next_other_batch": "next, other batch",
+    "auroc": "AUROC",
+    "hoyer": "sparsity",
     "concentration": "concentration",
-    "variance_kept": "variance kept",
+    "variance_kept": "variance",
 }
-LOWER_IS_BETTER = frozenset({"leak", "leak_held_out"})
+MEANINGS = {
+    "leak": "share of controls whose nearest neighbour is of their batch; chance is best",
+    "leak_held_out": "the same, on controls that the method was not fitted to",
+    "replicate_map": "mean average precision with which rows of a label are found in other batches",
+    "relation_map": "mean average precision with which treatments of other labels with the same relation are found",
+    "relation_next": "share of treatments whose nearest other label has the same relation",
+    "relation_next_other_batch": "the same among other batches",
+    "auroc": "of trees that tell treatments from controls on batches they have not seen",
+    "hoyer": "how few features these trees split on",
+    "concentration": "share of their skill that goes with the quarter of features used most",
+    "variance_kept": "share of the table that can be read off the adjusted one",
+}
 
 
 @dataclass(frozen=True)
@@ -110,6 +121,11 @@ class Evaluation:
         ]
         chance = ["chance", *(str(Score(self.chance(name))) for name in shown)]
         return ["method", *(COLUMNS[name] for name in shown)], [*cells, chance]
+
+    @property
+    def legend(self) -> list[str]:
+        """Return what each column means."""
+        return [f"{COLUMNS[name]}: {MEANINGS[name]}." for name in self.columns]
 
     def __str__(self) -> str:
         heads, rows = self.lines()

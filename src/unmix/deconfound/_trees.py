@@ -47,7 +47,7 @@ def hoyer(counts: Any) -> float:
     root = np.sqrt(len(p))
     if p.sum() == 0 or len(p) < 2:
         return float("nan")
-    return float((root - p.sum() / np.linalg.norm(p)) / (root - 1))
+    return max(0.0, float((root - p.sum() / np.linalg.norm(p)) / (root - 1)))
 
 
 def concentration(top: float, rest: float, mode: str = "share") -> float:

@@ -12,18 +12,6 @@ from ._write import render
 _KEEPS = ("relation_map", "replicate_map", "auroc", "variance_kept")
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 560, 340, 46, 44
 _STRONG = 0.3  # Cramér's V from which on the page warns
-_EXPLAINED = {
-    "leak": "share of controls whose nearest neighbour is of the same batch; chance is best",
-    "leak_held_out": "the same, on controls that the method was not fitted to",
-    "replicate_map": "how well rows of the same label in other batches are found",
-    "relation_map": "how well treatments with other labels of the same relation are found",
-    "relation_next": "share of treatments whose nearest other label has the same relation",
-    "relation_next_other_batch": "the same among other batches",
-    "auroc": "trees tell treatments from controls on batches they have not seen",
-    "hoyer": "how few features these trees split on",
-    "concentration": "share of their skill that goes with the quarter of features used most",
-    "variance_kept": "share of the table that can be read off the adjusted one; 0 is chance",
-}
 
 
 def deconfounding(
@@ -85,14 +73,21 @@ def deconfounding(
         strong=confounded is not None and confounded.cramers_v > _STRONG,
         remarks=found.notes,
         heads=heads,
-        rows=[{"cells": row, "ours": row[0] == method, "chance": row[0] == "chance"} for row in rows],
-        explained=[(head, _EXPLAINED[name]) for head, name in zip(heads[1:], found.columns, strict=True)],
+        rows=[_row(row, method) for row in rows],
+        explained=[line.split(": ", 1) for line in found.legend],
         picture=_picture(found, method),
         components=list(components)[:30],
         n_components=len(components),
         method=method,
         n_rows=f"{found.n_rows:,}",
     )
+
+
+def _row(cells: list[str], method: str) -> dict[str, Any]:
+    """Part the numbers from their intervals."""
+    parted = [cell.partition(" [") for cell in cells]
+    shown = [{"value": value, "interval": mark.strip() + rest} for value, mark, rest in parted]
+    return {"cells": shown, "ours": cells[0] == method, "chance": cells[0] == "chance"}
 
 
 def _headline(found: Evaluation, method: str) -> str:

@@ -15,32 +15,36 @@ import numpy as np
 
 from unmix.deconfound import METHODS, Design, held_out_aurocs
 
-from ...engine import Cell
+from ...engine import RAW, ROTATION, Cell
+from .._references import rotated
 
-ROWS = {
-    "raw x": "base",
+METHODS_BY_ROW = {
+    RAW: "base",
     "PCA": "pca",
     "PCA + ICA": "pca+ica",
     "PCA + random rotation": "pca+random",
     "ICA weighted (ours)": "ica-weighted",
     "anchored (ours)": "anchored",
 }
+ROWS = (*METHODS_BY_ROW, ROTATION)
 VALUES = {"AUROC": "auroc", "concentration": "concentration", "Hoyer sparsity": "hoyer"}
 PLATES = {"smoke": 20, "laptop": 100, "full": 100}
 CONTROLS, TREATED = 64, 16
 N_FACTORS, SHIFTED = 32, slice(8, 20)
 
 CELLS = tuple(
-    Cell(row, column, value=f"{column} of {row}", settings={"world": "plates"}) for row in ROWS for column in VALUES
+    Cell(row, column, value=f"{column} of {row}", settings={"world": "plates"})
+    for row in ROWS
+    for column in VALUES
 )
 
 
-def plates(n_plates: int, seed: int) -> tuple[np.ndarray, Design]:
-    """Draw wells of plates: X = S A^T, with factors that shift from plate to plate.
+def plates(n_plates: int, seed: int) -> tuple[np.ndarray, np.ndarray, Design]:
+    """Draw wells of plates: X = S A^T, with factors S that shift from plate to plate; return X, S and who is where.
 
-    >>> x, where = plates(3, seed=0)
-    >>> x.shape, int(where.control.sum())
-    ((240, 32), 192)
+    >>> x, factors, where = plates(3, seed=0)
+    >>> x.shape, factors.shape, int(where.control.sum())
+    ((240, 32), (240, 32), 192)
     """
     rng = np.random.default_rng(seed)
     plate = np.repeat(np.arange(n_plates), CONTROLS + TREATED)
@@ -50,13 +54,14 @@ def plates(n_plates: int, seed: int) -> tuple[np.ndarray, Design]:
     factors[treated, :2] += [1.0, -0.7]
     mixing = rng.normal(size=(N_FACTORS, N_FACTORS)) * np.exp(0.7 * rng.normal(size=N_FACTORS))
     names = tuple(map(str, range(n_plates)))
-    return factors @ mixing.T, Design(plate, names, plate, names, ~treated, given=True)
+    return factors @ mixing.T, factors, Design(plate, names, plate, names, ~treated, given=True)
 
 
 def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     """Adjust one set of plates in every way, and score each by trees on plates held out."""
-    x, where = plates(PLATES[budget], seed)
-    tables = {row: METHODS[name](x, where, random_state=seed) for row, name in ROWS.items()}
+    x, factors, where = plates(PLATES[budget], seed)
+    tables = {row: METHODS[name](x, where, random_state=seed) for row, name in METHODS_BY_ROW.items()}
+    tables[ROTATION] = rotated((factors - factors.mean(0)) / factors.std(0), seed)
     folds = held_out_aurocs(tables, ~where.control, where.batch, random_state=seed)
     return {
         f"{column} of {row}": float(np.nanmean([getattr(fold, key) for fold in folds if fold.method == row]))
