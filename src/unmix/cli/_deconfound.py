@@ -97,14 +97,13 @@ def deconfound(given: Deconfound) -> None:
     from .. import deconfound as room
 
     report = _checked(given, room)
-    columns = [*given.batch, *(given.label or ()), *(given.task or ()), *(given.relation or ())]
-    source = room.open_source(given.x, columns_from(given, columns))
-    say_notes(source.table.notes)
+    source = room.open_source(given.x, columns_from(given, _columns(given, room)))
     metadata = _metadata(source, given, room)
     names = {key: _named(getattr(given, key), metadata) for key in ("batch", "label", "task", "relation")}
     where = room.design(metadata, names.pop("batch"), given.control)
     known = room.known_of(metadata, **names)
     confounded = room.confounding_of(where, known)
+    say_notes(source.table.notes)
     _say_first(where, confounded)
     with progress("Adjusting") as moved:
         settings = {"method": given.method, "random_state": given.random_state, "on_progress": moved}
@@ -129,6 +128,12 @@ def _checked(given: Deconfound, room: Any) -> Path | None:
     report = given.out.with_name(given.out.name + ".html") if given.report is None else given.report
     refuse_existing(check_writable(report, (".html", ".htm")), given.force, option="--report")
     return report
+
+
+def _columns(given: Deconfound, room: Any) -> list[str]:
+    """List the columns that options name, which are therefore no features."""
+    named = [given.label, given.task, given.relation]
+    return [*given.batch, *(name for names in named for name in names or ()), *room.columns_in(given.control or "")]
 
 
 def _methods(given: Deconfound, room: Any) -> list[str]:

@@ -15,7 +15,7 @@ from ._files import Source, adjust_file, open_source
 from ._judge import Known
 from ._meta import joined_by_id, shared_key
 from ._methods import DEFAULT, METHODS
-from ._query import matching
+from ._query import columns_in, matching
 from ._scores import Evaluation, Score
 from ._trees import Fold, concentration, held_out_aurocs, hoyer
 
@@ -35,6 +35,7 @@ __all__ = [
     "design",
     "Design",
     "matching",
+    "columns_in",
     "joined_by_id",
     "shared_key",
     "names_out",

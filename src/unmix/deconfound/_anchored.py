@@ -162,7 +162,7 @@ def _adjustment(sums: _Sums) -> Adjustment:
     floor = _FLOOR * max(float(held.mean()), np.finfo(float).tiny)
     variances = np.maximum(held, floor)
     sphering = (directions / np.sqrt(variances)) @ directions.T
-    offsets = sums.batch_sums / sums.counts[:, None] + sums.shift
+    offsets = sums.batch_sums / np.maximum(sums.counts, 1)[:, None] + sums.shift
     return Adjustment(offsets, sphering / scale[:, None], variances, np.maximum(values, 0))
 
 

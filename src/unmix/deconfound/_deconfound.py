@@ -10,6 +10,7 @@ from unmix.tables import EVERY, Columns, Table, generated, read
 from ._confounding import confounding, refuse_if_determined
 from ._design import Design, column, design, joined
 from ._methods import DEFAULT, NAMED_AFTER_FEATURES, method_named
+from ._query import columns_in
 from ._rotations import fitting_rows, pca_ica, pca_random, pca_white
 
 OBSM = "X_deconfounded"
@@ -76,7 +77,7 @@ def fit_transform(
     True
     """
     named = _names(batch)
-    labels = (*named, *_names(label))
+    labels = (*named, *_names(label), *columns_in(control or ""))
     chosen = method_named(method)
     table = read(X, columns=_with_labels(columns, labels, rep))
     known = {**table.metadata, **_columns_of(metadata, len(table.values))}

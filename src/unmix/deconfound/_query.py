@@ -47,6 +47,16 @@ def matching(query: str, metadata: Mapping[str, Any]) -> np.ndarray:
     return chosen
 
 
+def columns_in(query: str) -> list[str]:
+    """List the columns that an expression names, whether or not there are such.
+
+    >>> columns_in("gene == 'EMPTY' and `plate no` in [1, 2]")
+    ['gene', 'plate no']
+    """
+    names = [found["name"] for found in _TOKEN.finditer(query) if found["name"]]
+    return list(dict.fromkeys(name.strip("`") for name in names if name not in _WORDS))
+
+
 class _Reader:
     """Reads an expression from left to right, with one token of foresight."""
 
