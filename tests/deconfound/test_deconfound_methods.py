@@ -72,6 +72,22 @@ def test_more_columns_than_controls_and_copies_of_columns_are_no_trouble():
     assert np.isfinite(adjusted).all() and np.abs(adjusted).max() < 100
 
 
+@pytest.mark.parametrize("name", ["sphere", "tvn", "pca", "anchored"])
+def test_of_more_columns_than_rows_only_the_span_of_rows_is_looked_at(name):
+    rng = np.random.default_rng(0)
+    where = design({"plate": np.repeat(np.arange(4), 15)}, ["plate"])
+    x = rng.normal(size=(60, 50)) @ rng.normal(size=(50, 5000))
+    adjusted = METHODS[name](x, where)
+    assert np.isfinite(adjusted).all() and len(adjusted) == 60
+    assert adjusted.shape[1] == (5000 if name in ("sphere", "anchored") else adjusted.shape[1])
+
+
+def test_a_wide_table_with_many_rows_is_refused_before_memory_is_asked_for():
+    where = design({"plate": np.repeat(np.arange(2), 4000)}, ["plate"])
+    with pytest.raises(ValueError, match="at most 6,000 columns"):
+        fit_anchored(lambda: [np.zeros((10, 7000), dtype=np.float32)], where)
+
+
 def test_combat_takes_out_location_and_scale_and_shrinks_what_is_chance():
     rng = np.random.default_rng(0)
     plate = np.repeat(np.arange(4), 50)

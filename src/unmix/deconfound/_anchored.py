@@ -8,8 +8,10 @@ from scipy.sparse import csr_array
 from sklearn.isotonic import isotonic_regression
 
 from ._design import Design
+from ._field import narrowed, standard, widened
 
 N_FOLDS = 10
+WIDEST = 6000  # columns, of whose covariance there are eleven in memory
 _BLOCK = 8192
 _FLOOR = 1e-6  # of the mean variance of controls: exact copies of a column have none of their own
 
@@ -61,7 +63,9 @@ def anchored(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndar
     >>> bool(np.abs([y[plate == k].mean(0) for k in range(20)]).max() < 1e-9)
     True
     """
-    return fit_anchored(lambda: array_blocks(x), design).apply(x, design.batch)
+    values, basis = (x, None) if x.shape[1] <= len(x) else narrowed(standard(x))
+    learnt = fit_anchored(lambda: array_blocks(values), design, units=basis is None)
+    return widened(learnt.apply(values, design.batch), basis)
 
 
 def array_blocks(x: np.ndarray) -> Iterator[np.ndarray]:
@@ -69,7 +73,9 @@ def array_blocks(x: np.ndarray) -> Iterator[np.ndarray]:
     return (x[start : start + _BLOCK] for start in range(0, len(x), _BLOCK))
 
 
-def fit_anchored(blocks: Blocks, design: Design, *, on_progress: Callable[[float], None] | None = None) -> Adjustment:
+def fit_anchored(
+    blocks: Blocks, design: Design, *, units: bool = True, on_progress: Callable[[float], None] | None = None
+) -> Adjustment:
     """Learn offsets and units from controls, in one pass over blocks of rows.
 
     Columns are brought to unit variance over all rows. Rows are centred on the controls of their own batch,
@@ -83,6 +89,8 @@ def fit_anchored(blocks: Blocks, design: Design, *, on_progress: Callable[[float
     blocks : callable
         Starts a pass: returns the blocks of rows in order, without missing values.
     design : Design
+    units : bool
+        Whether to bring columns to unit variance first.
     on_progress : callable, optional
         Told the share of rows that were read.
 
@@ -94,7 +102,7 @@ def fit_anchored(blocks: Blocks, design: Design, *, on_progress: Callable[[float
     ----------
     Bartz (2016), Cross-validation based nonlinear shrinkage, arXiv:1611.00798: variances on held-out data.
     """
-    sums = _Sums(design)
+    sums = _Sums(design, units)
     for block in blocks():
         sums.add(block)
         if on_progress is not None:
@@ -105,8 +113,8 @@ def fit_anchored(blocks: Blocks, design: Design, *, on_progress: Callable[[float
 class _Sums:
     """What a pass over the rows adds up: squares of all rows, and products of controls by fold."""
 
-    def __init__(self, design: Design) -> None:
-        self.design, self.at = design, 0
+    def __init__(self, design: Design, units: bool) -> None:
+        self.design, self.units, self.at = design, units, 0
         self.fold, self.n_folds = folds_of(design)
         self.shift: np.ndarray | None = None
 
@@ -123,6 +131,11 @@ class _Sums:
 
     def _begin(self, values: np.ndarray) -> None:
         d = values.shape[1]
+        if d > WIDEST:
+            raise ValueError(
+                f"`X` must have at most {WIDEST:,} columns where it has more rows than that, got {d:,}. Take "
+                "principal components first, as in --obsm X_pca."
+            )
         self.shift = values.mean(0)
         self.total, self.squares = np.zeros(d), np.zeros(d)
         self.counts = np.bincount(self.design.batch[self.design.control], minlength=len(self.design.names))
@@ -142,6 +155,8 @@ class _Sums:
     @property
     def scale(self) -> np.ndarray:
         """The standard deviation of each column over all rows, 1 for a constant one."""
+        if not self.units:
+            return np.ones_like(self.total)
         variance = self.squares / self.at - (self.total / self.at) ** 2
         return np.sqrt(np.where(variance > 0, variance, 1.0))
 

@@ -26,6 +26,26 @@ def standard(x: np.ndarray) -> np.ndarray:
     return values / np.where(spread > 0, spread, 1.0)
 
 
+def narrowed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return a table with fewer rows than columns in coordinates of its rows, and the directions of these.
+
+    Rows have no part outside the span of all rows, so that nothing is lost; None where rows are enough.
+
+    >>> coordinates, basis = narrowed(np.array([[3.0, 4.0, 0.0]]))
+    >>> np.abs(coordinates).round(6).tolist(), basis.shape
+    ([[5.0]], (1, 3))
+    """
+    if values.shape[1] <= len(values):
+        return values, None
+    left, sizes, directions = np.linalg.svd(values, full_matrices=False)
+    return left * sizes, directions
+
+
+def widened(coordinates: np.ndarray, basis: np.ndarray | None) -> np.ndarray:
+    """Undo `narrowed`."""
+    return coordinates if basis is None else coordinates @ basis
+
+
 def centred(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarray:
     """Return rows less the mean of all rows of their batch, controls or not."""
     every = design.with_controls(np.ones(len(design), dtype=bool))
@@ -73,9 +93,10 @@ def by_batch(design: Design) -> list[tuple[np.ndarray, np.ndarray]]:
 
 def sphered(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarray:
     """Return rows in which controls, of all batches together, are white."""
-    values = standard(x)
+    values, basis = narrowed(standard(x))
     controls = values[design.control]
-    return (values - controls.mean(0)) @ power(np.cov(controls.T) + _SPHERE * np.eye(x.shape[1]), -0.5)
+    sphering = power(np.cov(controls.T) + _SPHERE * np.eye(values.shape[1]), -0.5)
+    return widened((values - controls.mean(0)) @ sphering, basis)
 
 
 def power(covariance: np.ndarray, exponent: float) -> np.ndarray:
@@ -98,7 +119,7 @@ def tvn(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarray:
     """
     values = standard(x)
     controls = values[design.control]
-    values = (values - controls.mean(0)) / np.maximum(controls.std(0), 1e-9)
+    values, _ = narrowed((values - controls.mean(0)) / np.maximum(controls.std(0), 1e-9))
     _, directions = np.linalg.eigh(np.cov(values[design.control].T))
     values = on_controls(values @ directions[:, ::-1], design, lambda rows: (rows.mean(0), rows.std(0)))
     ridge = _CORAL * np.eye(values.shape[1])

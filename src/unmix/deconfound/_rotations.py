@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ._design import Design
-from ._field import standard
+from ._field import narrowed, standard, widened
 
 ROWS_PER_COMPONENT = 20  # below that, independent components of noise look as non-Gaussian as any
 _RANK = 1e-6
@@ -34,14 +34,15 @@ def whitened(x: np.ndarray, fit: np.ndarray | None = None) -> White:
     fit : array of bool of shape (n_samples,), optional
         Rows to fit to; all by default.
     """
-    values = standard(x)
+    values, basis = narrowed(standard(x))
     rows = values if fit is None else values[fit]
     mean, covariance = rows.mean(0), np.cov(rows.T)
     variances, directions = (part[..., ::-1] for part in np.linalg.eigh(np.atleast_2d(covariance)))
     rank = int((variances > _RANK * variances[0]).sum())
     kept = max(1, min(rank, len(rows) // ROWS_PER_COMPONENT))
     spread = np.sqrt(variances[:kept])
-    return White((values - mean) @ (directions[:, :kept] / spread), spread[:, None] * directions[:, :kept].T)
+    loadings = widened(spread[:, None] * directions[:, :kept].T, basis)
+    return White((values - mean) @ (directions[:, :kept] / spread), loadings)
 
 
 def pca_white(x: np.ndarray, design: Design, *, random_state: int = 0, fit: Any = None) -> np.ndarray:
