@@ -5,9 +5,9 @@ import gzip
 import numpy as np
 import pyarrow.parquet
 import pytest
+
 from pages import Page
 from plates import world
-
 from unmix import tables
 from unmix.deconfound import fit_transform
 
@@ -38,7 +38,8 @@ def values_of(path):
 
 
 @pytest.mark.parametrize(
-    "batch", [["--batch", "week", "plate"], ["--batch", "week,plate"], ["--batch", "week", "--batch", "plate"]]
+    "batch",
+    [["--batch", "week", "plate"], ["--batch", "week,plate"], ["--batch", "week", "--batch", "plate"]],
 )
 def test_every_spelling_of_two_columns_is_the_same_batch(batch, folder, tmp_path, unmix_json):
     found = unmix_json(
@@ -58,7 +59,9 @@ def test_metadata_are_joined_by_id_and_parquet_is_streamed_to_the_same_numbers(f
     asked = ["--batch", "week", "plate", "--control", CONTROL, "--compare", "none"]
     whole, streamed = tmp_path / "whole.parquet", tmp_path / "streamed.parquet"
     assert unmix("deconfound", folder / "wells.csv", *asked, "--out", whole).code == 0
-    result = unmix("deconfound", folder / "emb.parquet", "--meta", folder / "meta.csv", *asked, "--out", streamed)
+    result = unmix(
+        "deconfound", folder / "emb.parquet", "--meta", folder / "meta.csv", *asked, "--out", streamed
+    )
     assert result.code == 0, result.err
     assert np.allclose(values_of(whole), values_of(streamed))
     assert pyarrow.parquet.read_table(streamed)["well"].to_pylist()[:2] == ["w0", "w1"]

@@ -65,7 +65,9 @@ def test_of_few_rows_chance_is_taken_off():
 
 def test_where_batch_determines_label_it_refuses_unless_controls_are_in_each_batch():
     meta = {"plate": [1, 1, 2, 2], "gene": ["A", "A", "B", "B"]}
-    with pytest.raises(ValueError, match="must not determine `label`, got one label in each of the 2 batches"):
+    with pytest.raises(
+        ValueError, match="must not determine `label`, got one label in each of the 2 batches"
+    ):
         confounding_of(design(meta, ["plate"]), known_of(meta, label=["gene"]))
     meta = {"plate": [1, 1, 2, 2], "gene": ["-", "A", "-", "B"]}
     found = confounding_of(design(meta, ["plate"], "gene == '-'"), known_of(meta, label=["gene"]))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from plates import world
 
+from plates import world
 from unmix.deconfound import concentration, evaluate, held_out_aurocs, hoyer
 from unmix.deconfound._judge import variance_kept
-from unmix.deconfound._neighbours import average_precision, allowed_of, leak, profiles, related, replicates
+from unmix.deconfound._neighbours import allowed_of, average_precision, leak, profiles, related, replicates
 from unmix.deconfound._scores import Score, resampled
 from unmix.deconfound._trees import grouped_folds, tasks_of
 
@@ -127,7 +127,9 @@ def test_trees_find_what_is_there_and_nothing_in_noise():
     noise = rng.normal(size=(600, 8))
     told = noise + 2 * positive[:, None] * np.eye(8)[0]
     folds = held_out_aurocs({"told": told, "noise": noise}, positive, batch, n_splits=3)
-    means = {name: np.mean([fold.auroc for fold in folds if fold.method == name]) for name in ("told", "noise")}
+    means = {
+        name: np.mean([fold.auroc for fold in folds if fold.method == name]) for name in ("told", "noise")
+    }
     assert means["told"] > 0.85 and abs(means["noise"] - 0.5) < 0.08
     assert all(fold.concentration > 0.7 for fold in folds if fold.method == "told")
 

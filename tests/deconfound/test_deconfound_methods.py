@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from plates import world
 
+from plates import world
 from unmix.deconfound import METHODS, Design, components, design, evaluate, fit_anchored, fit_transform
 from unmix.deconfound._anchored import anchored, array_blocks
 from unmix.deconfound._components import eta_squared, evidence

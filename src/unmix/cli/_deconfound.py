@@ -62,7 +62,9 @@ class Deconfound:
     ] = None
     task: Annotated[
         list[str] | None,
-        _several("--task", "Columns that name one treatment: the unit of profiles, and what trees tell apart."),
+        _several(
+            "--task", "Columns that name one treatment: the unit of profiles, and what trees tell apart."
+        ),
     ] = None
     relation: Annotated[
         list[str] | None, _several("--relation", "Columns that name what different labels share.")
@@ -78,7 +80,8 @@ class Deconfound:
         int, typer.Option("--max-rows", help="Rows to compare methods on, in whole batches.")
     ] = 10_000
     report: Annotated[
-        Path | None, typer.Option("--report", help="HTML page to write. [default: OUT.html]", show_default=False)
+        Path | None,
+        typer.Option("--report", help="HTML page to write. [default: OUT.html]", show_default=False),
     ] = None
     features: Features = None
     drop: Drop = None
@@ -133,7 +136,11 @@ def _checked(given: Deconfound, room: Any) -> Path | None:
 def _columns(given: Deconfound, room: Any) -> list[str]:
     """List the columns that options name, which are therefore no features."""
     named = [given.label, given.task, given.relation]
-    return [*given.batch, *(name for names in named for name in names or ()), *room.columns_in(given.control or "")]
+    return [
+        *given.batch,
+        *(name for names in named for name in names or ()),
+        *room.columns_in(given.control or ""),
+    ]
 
 
 def _methods(given: Deconfound, room: Any) -> list[str]:
@@ -192,12 +199,22 @@ def _write_page(report: Path, given: Deconfound, found: tuple[Any, Any], confoun
 
     scored, listed = found
     pages.deconfounding(
-        report, scored, confounding=confounded, components=listed, method=given.method, source=Path(given.x).name
+        report,
+        scored,
+        confounding=confounded,
+        components=listed,
+        method=given.method,
+        source=Path(given.x).name,
     )
 
 
 def _tell(
-    given: Deconfound, source: Any, where: Any, confounded: Any, found: tuple[Any, Any] | None, report: Path | None
+    given: Deconfound,
+    source: Any,
+    where: Any,
+    confounded: Any,
+    found: tuple[Any, Any] | None,
+    report: Path | None,
 ) -> None:
     size = {"n_samples": source.n_rows, "n_features": source.n_features, "n_batches": len(where.names)}
     if given.as_json:

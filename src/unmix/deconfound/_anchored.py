@@ -144,7 +144,9 @@ class _Sums:
         self.products = np.zeros((self.n_folds, d, d))
 
     def _add_controls(self, values: np.ndarray, batch: np.ndarray, fold: np.ndarray) -> None:
-        one_hot = csr_array((np.ones(len(batch)), (batch, np.arange(len(batch)))), (len(self.counts), len(batch)))
+        one_hot = csr_array(
+            (np.ones(len(batch)), (batch, np.arange(len(batch)))), (len(self.counts), len(batch))
+        )
         self.batch_sums += one_hot @ values
         for k in np.unique(fold):
             part = values[fold == k]

@@ -53,9 +53,7 @@ class Design:
 
     def rows(self, chosen: Any) -> "Design":
         """Return the design of some rows."""
-        return replace(
-            self, batch=self.batch[chosen], outer=self.outer[chosen], control=self.control[chosen]
-        )
+        return replace(self, batch=self.batch[chosen], outer=self.outer[chosen], control=self.control[chosen])
 
     def with_controls(self, control: np.ndarray) -> "Design":
         """Return the same design with other controls, such as one half of them."""
@@ -125,7 +123,9 @@ def design(metadata: Mapping[str, Any], batch: Sequence[str], control: str | Non
             "batches apart."
         )
     chosen = np.ones(len(codes), dtype=bool) if control is None else matching(control, metadata)
-    made = Design(codes, tuple(names.tolist()), outer, tuple(outer_names.tolist()), chosen, control is not None)
+    made = Design(
+        codes, tuple(names.tolist()), outer, tuple(outer_names.tolist()), chosen, control is not None
+    )
     _check_controls(made, control)
     return made
 

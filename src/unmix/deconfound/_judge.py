@@ -44,7 +44,9 @@ class Judge:
         self.notes: list[str] = []
         self.tables: dict[Any, np.ndarray] = {}
         if self.halves is None:
-            self.notes.append("Controls that were not fitted to: not scored, some batch has a single control.")
+            self.notes.append(
+                "Controls that were not fitted to: not scored, some batch has a single control."
+            )
 
     def scores(self, method: Method) -> dict[str, Score]:
         """Return all that neighbours and variances say of a method."""
@@ -72,7 +74,9 @@ class Judge:
             self._leak(method(self.x, self.where.with_controls(fit), random_state=self.seed), other)
             for fit, other in (self.halves, self.halves[::-1])
         ]
-        return Score(*(float(np.mean([getattr(half, name) for half in both])) for name in _MEANS), n=both[0].n)
+        return Score(
+            *(float(np.mean([getattr(half, name) for half in both])) for name in _MEANS), n=both[0].n
+        )
 
     def _replicates(self, adjusted: np.ndarray) -> Score:
         assert self.known.label is not None
@@ -126,7 +130,9 @@ class Judge:
             found += held_out_aurocs(tables, positive, where.batch[rows], task=name, random_state=self.seed)
         return found
 
-    def with_trees(self, scores: dict[str, dict[str, Score]], folds: list[Any]) -> dict[str, dict[str, Score]]:
+    def with_trees(
+        self, scores: dict[str, dict[str, Score]], folds: list[Any]
+    ) -> dict[str, dict[str, Score]]:
         """Add what trees reached, with two standard errors over folds, and give methods their names."""
         names = dict(zip(self.tables, scores, strict=True))
         folds[:] = [fold._replace(method=names[fold.method]) for fold in folds]
@@ -143,7 +149,10 @@ def _over_folds(folds: list[Any], key: str, chance: float) -> Score:
     values = values[~np.isnan(values)]
     if not len(values):
         return Score(float("nan"))
-    mean, error = float(values.mean()), float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else 0.0
+    mean, error = (
+        float(values.mean()),
+        float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else 0.0,
+    )
     return Score(mean, mean - 2 * error, mean + 2 * error, chance, len(values))
 
 

@@ -125,9 +125,7 @@ def _gathered(scores: list, asked: list, chance: list) -> Retrieval:
     return Retrieval(np.concatenate(scores).astype(float), np.concatenate(asked), np.concatenate(chance))
 
 
-def replicates(
-    values: np.ndarray, label: np.ndarray, batch: np.ndarray, random_state: int = 0
-) -> Retrieval:
+def replicates(values: np.ndarray, label: np.ndarray, batch: np.ndarray, random_state: int = 0) -> Retrieval:
     """Return how well rows of the same label in other batches are found among all rows.
 
     Rows of the same label in the same batch are left aside, rows of other labels in the same batch are not:

@@ -130,7 +130,9 @@ class Evaluation:
     def __str__(self) -> str:
         heads, rows = self.lines()
         widths = [max(len(row[k]) for row in (heads, *rows)) for k in range(len(heads))]
-        table = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in (heads, *rows)]
+        table = [
+            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in (heads, *rows)
+        ]
         return "\n".join(line.rstrip() for line in (*table, *self.notes))
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,7 +140,8 @@ class Evaluation:
         return {
             "confounding": None if self.confounding is None else self.confounding.to_dict(),
             "methods": {
-                method: {name: vars(score) for name, score in row.items()} for method, row in self.scores.items()
+                method: {name: vars(score) for name, score in row.items()}
+                for method, row in self.scores.items()
             },
             "notes": list(self.notes),
             "tasks": [fold._asdict() for fold in self.folds],

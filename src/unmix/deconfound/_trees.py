@@ -59,7 +59,9 @@ def concentration(top: float, rest: float, mode: str = "share") -> float:
     (1.0, nan)
     """
     if mode not in CONCENTRATIONS:
-        raise ValueError(f"`mode` must be one of {', '.join(CONCENTRATIONS)}, got {mode!r}. Choose one of these.")
+        raise ValueError(
+            f"`mode` must be one of {', '.join(CONCENTRATIONS)}, got {mode!r}. Choose one of these."
+        )
     return float(CONCENTRATIONS[mode](top, rest)) if top > 0.5 else float("nan")
 
 

@@ -152,7 +152,9 @@ def _picture(found: Evaluation, method: str) -> dict[str, Any] | None:
         "y_ticks": [(_y(v, bottom), f"{v:.1f}") for v in np.arange(bottom, 1.01, 0.1)],
         "chance": _x(found.chance(leak)),
         "x_name": "batch of controls found by 1-NN (left is better)",
-        "y_name": {"auroc": "AUROC", "variance_kept": "variance kept"}.get(name, name.replace("_map", " mAP")),
+        "y_name": {"auroc": "AUROC", "variance_kept": "variance kept"}.get(
+            name, name.replace("_map", " mAP")
+        ),
     }
 
 

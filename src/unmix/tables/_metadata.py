@@ -54,7 +54,9 @@ def read_beside(path: str | Path, columns: Columns) -> tuple[Table, Recipe]:
     kinds = {name: kind for name, kind in kinds_of(schema).items() if name not in index}
     choice = choose(kinds, columns, str(file))
     wanted = [*index, *([choice.id] if choice.id else []), *choice.metadata]
-    raw = of_arrow(whole(file, lambda: pyarrow.parquet.read_table(file, columns=wanted)), "parquet", str(file))
+    raw = of_arrow(
+        whole(file, lambda: pyarrow.parquet.read_table(file, columns=wanted)), "parquet", str(file)
+    )
     ids = text_of(plain(raw.arrow.column(choice.id))) if choice.id else raw.ids
     metadata = {name: plain(raw.arrow.column(name)) for name in choice.metadata}
     n_rows = whole(file, lambda: pyarrow.parquet.read_metadata(file)).num_rows
