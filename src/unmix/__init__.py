@@ -24,6 +24,7 @@ _ROOMS = (
     "data",
     "estimators",
     "evidence",
+    "deconfound",
     "plots",
     "experiments",
     "report",

@@ -7,8 +7,9 @@ and never show a score without what raw data and a random rotation would have sc
 """
 
 from ._comparison import compare
+from ._deconfounding import deconfounding
 from ._replication import replication
 from ._results import results
 from ._write import write
 
-__all__ = ["write", "compare", "replication", "results"]
+__all__ = ["write", "compare", "replication", "results", "deconfounding"]

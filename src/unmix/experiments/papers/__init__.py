@@ -23,6 +23,7 @@ EXPERIMENTS = (
     "pdgmm.second_stage",
     "nearid.figure2",
     "nearid.table1",
+    "nearid.plates",
     "cg.domains",
     "cg.square",
     "cg.promised",
