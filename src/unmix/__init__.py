@@ -23,14 +23,16 @@ _ROOMS = (
     "data",
     "estimators",
     "evidence",
+    "description",
     "plots",
     "experiments",
     "report",
 )
 _FROM_ESTIMATORS = (*_ESTIMATORS, "load")
 _FROM_EVIDENCE = ("trust",)
+_FROM_DESCRIPTION = ("describe",)
 
-__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS, *_FROM_EVIDENCE]
+__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS, *_FROM_EVIDENCE, *_FROM_DESCRIPTION]
 
 
 def __getattr__(name: str) -> Any:
@@ -41,6 +43,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("unmix.estimators"), name)
     if name in _FROM_EVIDENCE:
         return getattr(import_module("unmix.evidence"), name)
+    if name in _FROM_DESCRIPTION:
+        return getattr(import_module("unmix.description"), name)
     raise AttributeError(f"module 'unmix' has no attribute {name!r}")
 
 
