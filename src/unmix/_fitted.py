@@ -11,8 +11,8 @@ from ._findings import Findings, ability, findings_of
 class Loadings(NamedTuple):
     """How much each latent moves each observed variable, shape (n_observed, n_latents).
 
-    `values` are standard deviations of the variable for one of the latent, `steadiness` is 1 where the variable
-    always goes the same way and 0 where ups and downs cancel, and `by` says what they were read from.
+    `values` are standard deviations of the variable for one of the latent, `steadiness` is 1 where the
+    variable always goes the same way and 0 where ups and downs cancel, `by` says what they were read from.
     """
 
     values: np.ndarray

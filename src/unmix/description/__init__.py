@@ -1,9 +1,9 @@
-"""What each latent stands for, in the names that the data bring: numbers on codes and loadings, without torch.
+"""What each latent stands for, in the names that the data bring: numbers on codes and loadings, no torch.
 
 For each latent: the observed variables that it moves most, groups of them that it moves more than chance
-would, its relation to every other column of the table, its extreme rows by id, and its histogram. Every number
-stands beside what noise would give. A description names a latent; whether it can be trusted is the business of
-`unmix.evidence`.
+would, its relation to every other column of the table, its extreme rows by id, and its histogram. Every
+number stands beside what noise would give. A description names a latent; whether it can be trusted is the
+business of `unmix.evidence`.
 """
 
 from ._describe import Description, describe, described

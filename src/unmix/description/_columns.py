@@ -41,7 +41,7 @@ class Column:
         return 0.5 if self.kind == "AUROC" else 0.0
 
     def prepared(self, codes: np.ndarray) -> np.ndarray:
-        """Return the codes of the known rows: standardised, or ranks where shares of variance are not meant."""
+        """Return the codes of the known rows: standardised, or ranks unless shares are meant."""
         z = codes[self.rows]
         if self.kind == "AUROC":
             return rankdata(z, axis=0) / len(z)

@@ -15,7 +15,7 @@ from ._enrichment import Enrichment, enrichment
 from ._groups import checked_groups
 from ._latent import LEVEL, Group, Latent
 from ._relations import Relations, relations
-from ._rows import ends, histogram
+from ._rows import carried, ends, histogram
 from ._table import Observed, observed
 from ._variables import strongest
 
@@ -75,9 +75,10 @@ class Description:
 
     def _latent(self, j: int, variables: Any) -> Latent:
         share = float(np.square(self.loadings[:, j]).mean())
-        low, high = ends(self.codes[:, j], self.ids)
-        related = self.relations.of[j] if self.relations.of else ()
-        return Latent(j, share, variables, self._groups(j), related, low, high, histogram(self.codes[:, j]))
+        values, related = self.codes[:, j], self.relations.of[j]
+        low, high = ends(values, self.ids)
+        shape = (histogram(values), carried(values))
+        return Latent(j, share, variables, self._groups(j), related, low, high, *shape)
 
     def _groups(self, j: int) -> tuple[Group, ...]:
         """Return the groups that stand out, the clearest first."""
@@ -157,7 +158,7 @@ def describe(
     >>> import unmix
     >>> rng = np.random.default_rng(0)
     >>> z = rng.laplace(size=(500, 2))
-    >>> x = np.column_stack([z[:, [0]] + 0.3 * rng.normal(size=(500, 4)), z[:, [1]] + 0.3 * rng.normal(size=(500, 4))])
+    >>> x = np.repeat(z, 4, axis=1) + 0.3 * rng.normal(size=(500, 8))
     >>> model = unmix.FastICA(2, random_state=0).fit(x)
     >>> found = unmix.describe(model, x, metadata={"dose": z[:, 0]})
     >>> sorted(each.metadata[0].short for each in found.latents)[0]
@@ -193,7 +194,8 @@ def names_of(fitted: Fitted, data: Observed, n: int) -> tuple[str, ...]:
     """Return the names of the observed variables: the model's own, those of the data, or x0, x1, ..."""
     own = fitted.findings.feature_names_in
     found = data.names if own is None else own
-    return tuple(map(str, found)) if found is not None and len(found) == n else tuple(f"x{i}" for i in range(n))
+    known = found is not None and len(found) == n
+    return tuple(map(str, found)) if known else tuple(f"x{i}" for i in range(n))
 
 
 def named(names: tuple[str, ...]) -> bool:

@@ -10,10 +10,10 @@ DRAWS, FEWEST = 999, 199  # permutations, and how few there may be
 TURNS = 400  # random mixes of the latents
 _WORK = 4e9  # products that all permutations may take
 NULL = (
-    "A group counts where its variables are moved more than the average variable: noise gives 1.0 times. p is by "
-    "permutation of the variables, corrected for all groups and latents. That null ignores that variables of one "
-    "group resemble each other, so that any latent moves them alike; what 95% of random mixes of these latents "
-    "stay below stands beside it for that reason."
+    "A group counts where its variables are moved more than the average variable: noise gives 1.0. It is "
+    "told where p, by permutation of the variables and corrected for all groups and latents, is at most .05. "
+    "That null ignores that variables of one group resemble each other, so that any latent moves them alike; "
+    "what 95% of random mixes of these latents stay below stands beside it for that reason."
 )
 
 
@@ -50,9 +50,10 @@ def enrichment(
     """Compare how much each latent moves the variables of each group with the average variable.
 
     Random groups of the same size, drawn by permuting the variables, tell what chance gives; the greatest
-    standard score over groups and latents corrects for their number (Westfall and Young, 1993). This null says
-    whether names and loadings go together. It does not say that the latent is special: where the variables of
-    a group measure one thing, a random mix of the latents moves them alike, too, and is shown beside.
+    standard score over groups and latents corrects for their number (Westfall and Young, 1993). This null
+    says whether names and loadings go together. It does not say that the latent is special: where the
+    variables of a group measure one thing, a random mix of the latents moves them alike, too, and is shown
+    beside.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def groups_of_names(names: Sequence[str]) -> Groups:
 
     Examples
     --------
-    >>> names = [f"{part}_{kind}_{k}" for part in ("Cells", "Nuclei") for kind in ("ER", "RNA") for k in "123"]
+    >>> names = [f"{a}_{b}_{k}" for a in ("Cells", "Nuclei") for b in ("ER", "RNA") for k in "123"]
     >>> {name: found.tolist() for name, found in groups_of_names(names).items()}["ER"]
     [0, 1, 2, 6, 7, 8]
     """
@@ -146,7 +146,8 @@ def _of_gmt(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def _of_csv(text: str) -> dict[str, tuple[str, ...]]:
-    lines = list(csv.DictReader(text.splitlines(), delimiter="\t" if "\t" in text.partition("\n")[0] else ","))
+    between = "\t" if "\t" in text.partition("\n")[0] else ","
+    lines = list(csv.DictReader(text.splitlines(), delimiter=between))
     heads = {head.strip().lower(): head for head in (lines[0] if lines else {})}
     group, variable = (next((heads[n] for n in _COLUMNS[key] if n in heads), None) for key in _COLUMNS)
     if group is None or variable is None:

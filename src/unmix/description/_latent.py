@@ -7,6 +7,7 @@ from ._relations import Relation
 from ._rows import Histogram
 from ._variables import BOTH_WAYS, Variable, sign_of
 
+FEW = 0.5  # of the variance, carried by five rows
 LEVEL = 0.05  # of corrected p below which groups and columns are told
 
 
@@ -70,6 +71,8 @@ class Latent:
     lowest, highest : tuple of str
         Rows at both ends, by id.
     histogram : Histogram
+    carried : float
+        The share of its variance that five rows carry: one that is near 1 tells of these rows alone.
     """
 
     latent: int
@@ -80,6 +83,12 @@ class Latent:
     lowest: tuple[str, ...]
     highest: tuple[str, ...]
     histogram: Histogram
+    carried: float = 0.0
+
+    @property
+    def few(self) -> str:
+        """Say that a latent is a matter of a few rows, where it is."""
+        return f"five rows carry {self.carried:.0%} of its variance" if self.carried >= FEW else ""
 
     @property
     def related(self) -> tuple[Relation, ...]:
@@ -97,7 +106,9 @@ class Latent:
     def line(self) -> str:
         """One line."""
         by = f" ({', '.join(map(str, self.variables[:2]))})" if self.groups else ""
-        known = "".join(f"; {each.short}" for each in self.related[:2])
+        known = "".join(
+            f"; {words}" for words in (*(each.short for each in self.related[:2]), self.few) if words
+        )
         return f"z{self.latent}: {self.label}{by}{known}"
 
     def __str__(self) -> str:
@@ -105,6 +116,7 @@ class Latent:
             ("moves", ", ".join(map(str, self.variables[:5]))),
             ("groups", ", ".join(map(str, self.groups[:4]))),
             ("goes with", "; ".join(map(str, self.related[:4]))),
+            ("note", self.few),
             ("rows", f"lowest {', '.join(self.lowest)}; highest {', '.join(self.highest)}"),
         )
         told = [f"  {name}: {words}" for name, words in parts if words]
@@ -119,6 +131,7 @@ class Latent:
             "variables": [asdict(each) for each in self.variables],
             "groups": [asdict(each) for each in self.groups],
             "metadata": [asdict(each) for each in self.metadata],
+            "carried": self.carried,
             "lowest": list(self.lowest),
             "highest": list(self.highest),
             "histogram": {"counts": self.histogram.counts.tolist(), "edges": self.histogram.edges.tolist()},

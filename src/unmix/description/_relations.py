@@ -16,9 +16,9 @@ DRAWS, FEWEST = 499, 99  # permutations, and how few there may be
 MOST_ROWS = 10_000  # on which relations are measured
 _WORK = 5e8  # entries that all permutations may touch
 NULL = (
-    "Relations to other columns: noise is what 95% of permutations of the rows stay below; p is corrected for all "
-    "columns and latents. Rows are permuted freely, within no batch and no group: columns that go together are "
-    "found together, and replicates count as independent rows."
+    "Relations to other columns: noise is what 95% of permutations of the rows stay below; a column is told "
+    "where p, corrected for all columns and latents, is at most .05. Rows are permuted within no batch "
+    "and no group: columns that go together are found together, and replicates count as independent rows."
 )
 
 
@@ -29,11 +29,12 @@ class Relation:
     Attributes
     ----------
     column, kind : str
-        "eta squared" for categories: the share of the latent's variance that lies between them; "AUROC" for two
-        values: the chance that a row with the value `where` has more of the latent than one without;
+        "eta squared" for categories: the share of the latent's variance that lies between them; "AUROC" for
+        two values: the chance that a row with the value `where` has more of the latent than one without;
         "correlation" of ranks for numbers.
     value, noise, p : float
-        `noise` is what 95% of permutations of the rows stay below; `p` is corrected for all columns and latents.
+        `noise` is what 95% of permutations of the rows stay below; `p` is corrected for all columns and
+        latents.
     where : str
         The category whose mean stands out most, with its sign; of two values the one that has more.
     """
@@ -113,7 +114,7 @@ def relations(codes: Any, metadata: Mapping[str, Any], *, random_state: int | No
     measured = [_measured(column, values, n_draws, rng) for column in columns]
     greatest = np.max([each.scores.max(1) for each in measured], axis=0) if measured else np.zeros(0)
     found = [_told(column, each, greatest) for column, each in zip(columns, measured, strict=True)]
-    of = (sorted((each[j] for each in found), key=lambda one: (-one.strength, one.p)) for j in range(n_latents))
+    of = (sorted((each[j] for each in found), key=lambda one: -one.strength) for j in range(n_latents))
     return Relations(tuple(map(tuple, of)), left_out)
 
 
@@ -121,7 +122,7 @@ def _read(name: str, column: Any, n_rows: int) -> Column | str:
     values = np.asarray(column)
     if values.shape != (n_rows,):
         raise ValueError(
-            f"`metadata` must hold one value per row, {n_rows} of them, got shape {values.shape} for {name!r}. "
+            f"`metadata` must hold {n_rows} values, one per row, got shape {values.shape} for {name!r}. "
             "Pass the columns of the same table."
         )
     return column_of(name, thinned(values, MOST_ROWS))

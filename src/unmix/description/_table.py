@@ -29,9 +29,7 @@ def observed(X: Any, metadata: Any = None, ids: Any = None) -> Observed:
     n = len(rows)
     if known is not None and len(known) != n:
         raise ValueError(f"`ids` must hold one name per row, {n} of them, got {len(known)}. Pass them all.")
-    return Observed(
-        rows, None if names is None else tuple(map(str, names)), _columns(more), _sequence(known)
-    )
+    return Observed(rows, None if names is None else tuple(map(str, names)), _columns(more), _sequence(known))
 
 
 def _columns(metadata: Any) -> dict[str, np.ndarray]:

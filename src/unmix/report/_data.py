@@ -1,6 +1,7 @@
 """The data that a report is about, however they were given."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ class Data:
     masks: Any = None
     graph: Any = None
     domains: Any = None  # of each row: observed, no truth
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # other columns of the same rows
+    ids: Any = None  # names of the rows
 
     @property
     def active(self) -> np.ndarray | None:
@@ -29,13 +32,20 @@ class Data:
         return np.asarray(self.masks)[np.asarray(self.labels)].astype(bool)
 
 
-def data_of(data: Any) -> Data:
-    """Read a dataset that knows its latents, a table, or nothing."""
+def data_of(data: Any, metadata: Any = None, ids: Any = None) -> Data:
+    """Read a dataset that knows its latents, a table, or nothing; and what is known beside it of its rows."""
     if data is None:
         return Data()
-    names = getattr(data, "columns", None)
-    if names is not None or not hasattr(data, "z"):  # a data frame may have a column of that name
-        return Data(data, _matrix(data), names=names)
+    from ..description import observed
+
+    known = hasattr(data, "z") and not hasattr(data, "columns")  # a data frame may have a column of that name
+    beside = observed(data.x if known else data, metadata, ids)
+    more = {"names": beside.names, "metadata": beside.metadata, "ids": beside.ids}
+    read = _with_truth(data) if known else Data(beside.rows, _matrix(beside.rows))
+    return replace(read, **more)
+
+
+def _with_truth(data: Any) -> Data:
     more = {name: getattr(data, name, None) for name in ("structure", "labels", "masks", "graph")}
     z = None if data.z is None else np.asarray(data.z)
     about = str(getattr(data, "description", "") or "")
