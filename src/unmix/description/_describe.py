@@ -167,6 +167,11 @@ def describe(
     data = observed(X, metadata, ids)
     if ability(model, "transform") is None:
         raise TypeError(f"`model` must have `transform`, got {type(model).__name__}. Pass a fitted model.")
+    if np.ndim(data.rows) != 2:
+        raise ValueError(
+            f"`X` must be a table (n_samples, n_features), got shape {np.shape(data.rows)}. Pixels of images "
+            "have no names: look at what `inverse_transform` makes of moved latents."
+        )
     codes = np.asarray(model.transform(data.rows))
     few = thinned(data.rows, MOST_SLOPES)
     fitted = Fitted(model, few, codes=thinned(codes, MOST_SLOPES), most=MOST_SLOPES)
@@ -194,8 +199,9 @@ def names_of(fitted: Fitted, data: Observed, n: int) -> tuple[str, ...]:
     """Return the names of the observed variables: the model's own, those of the data, or x0, x1, ..."""
     own = fitted.findings.feature_names_in
     found = data.names if own is None else own
-    known = found is not None and len(found) == n
-    return tuple(map(str, found)) if known else tuple(f"x{i}" for i in range(n))
+    if found is None or len(found) != n:
+        return tuple(f"x{i}" for i in range(n))
+    return tuple(map(str, found))
 
 
 def named(names: tuple[str, ...]) -> bool:

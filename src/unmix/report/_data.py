@@ -40,17 +40,18 @@ def data_of(data: Any, metadata: Any = None, ids: Any = None) -> Data:
 
     known = hasattr(data, "z") and not hasattr(data, "columns")  # a data frame may have a column of that name
     beside = observed(data.x if known else data, metadata, ids)
-    more = {"names": beside.names, "metadata": beside.metadata, "ids": beside.ids}
-    read = _with_truth(data) if known else Data(beside.rows, _matrix(beside.rows))
-    return replace(read, **more)
+    read = _with_truth(data, beside.rows) if known else Data(beside.rows, _matrix(beside.rows))
+    return replace(read, names=beside.names, metadata=beside.metadata, ids=beside.ids)
 
 
-def _with_truth(data: Any) -> Data:
-    more = {name: getattr(data, name, None) for name in ("structure", "labels", "masks", "graph")}
+def _with_truth(data: Any, rows: Any) -> Data:
+    more: dict[str, Any] = {
+        name: getattr(data, name, None) for name in ("structure", "labels", "masks", "graph")
+    }
     z = None if data.z is None else np.asarray(data.z)
     about = str(getattr(data, "description", "") or "")
     domains = getattr(data, "u", None)
-    return Data(data.x, _matrix(data.x), z, description=about, domains=domains, **more)
+    return Data(rows, _matrix(rows), z, description=about, domains=domains, **more)
 
 
 def _matrix(rows: Any) -> np.ndarray:
