@@ -97,7 +97,7 @@ class Findings:
     Common to all are the name of the method, the structure, the number of latents, of observed variables and
     of passes over the data, the course of the training, the objectives of the restarts, the names of the
     observed variables, how much each latent moves each of them (`loadings`, in standard deviations of both),
-    and flags: what is wrong with the result, in words.
+    what was done to the table before the fit, and flags: what is wrong, in words.
 
     Examples
     --------
@@ -115,6 +115,7 @@ class Findings:
     restarts: Any = None
     feature_names_in: Any = None
     loadings: Any = None
+    recipe: Any = None
     flags: tuple[str, ...] | None = None
     resting: Resting | None = None
     mixture: Mixture | None = None
@@ -196,6 +197,7 @@ def read_findings(model: Any) -> Findings:
         "restarts",
         "feature_names_in",
         "loadings",
+        "recipe",
         "flags",
     )
     return Findings(

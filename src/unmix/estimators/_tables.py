@@ -30,7 +30,7 @@ def read(model: Any, X: Any) -> Tensor:
     """Check a table, remember mean and scale of its columns, and return it standardised on the device."""
     values = validate_data(model, plain(X), dtype=_TYPES, ensure_min_samples=2)
     values = np.ascontiguousarray(values)  # so that the layout in memory does not change a bit
-    forget(model, "image_shape_", "bytes_")
+    forget(model, "image_shape_", "bytes_", "recipe_")
     check_table(values, model._least_rank)
     model.mean_, model.scale_ = values.mean(0, dtype=np.float64), values.std(0, dtype=np.float64)
     return torch.as_tensor((values - model.mean_) / model.scale_, dtype=torch.float32).to(
