@@ -1,7 +1,10 @@
 """A model beside its data: what it makes of them, each worked out once."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
+from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 
@@ -83,7 +86,16 @@ class Fitted:
 
     def _asked(self, name: str, values: Any) -> np.ndarray | None:
         ask = None if values is None else ability(self.model, name)
-        return None if ask is None else np.asarray(ask(values))
+        with without_names():
+            return None if ask is None else np.asarray(ask(values))
+
+
+@contextmanager
+def without_names() -> Iterator[None]:
+    """Let a model that was fitted on a data frame take arrays, whose columns were compared before."""
+    with catch_warnings():
+        filterwarnings("ignore", "X does not have valid feature names")
+        yield
 
 
 def _spread(values: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unmix._findings import ability
-from unmix._fitted import Fitted, Loadings, thinned
+from unmix._fitted import Fitted, Loadings, thinned, without_names
 
 from . import _enrichment, _relations
 from ._enrichment import Enrichment, enrichment
@@ -138,12 +138,12 @@ def describe(
     ----------
     model : fitted estimator
         Anything with `transform`; with `jacobian` or `mixing_` loadings are slopes, else correlations.
-    X : array-like of shape (n_samples, n_features)
-        The data; the columns of a data frame bring their names.
+    X : array-like of shape (n_samples, n_features), path, data frame, AnnData or table of `unmix.tables`
+        The data. Columns bring their names; those that the model does not use are metadata.
     metadata : mapping of str to array of shape (n_samples,), or data frame, optional
-        Other columns of the same rows, text or numbers.
+        Other columns of the same rows, text or numbers, instead of those of X.
     ids : array-like of shape (n_samples,), optional
-        Names of the rows; their number by default.
+        Names of the rows; by default those that X has, or their number.
     groups : mapping of str to names of variables, or path of a JSON, GMT or CSV file, optional
         Sets of variables. By default words that the names share; `{}` for none.
     random_state : int, optional
@@ -164,7 +164,7 @@ def describe(
     >>> sorted(each.metadata[0].short for each in found.latents)[0]
     'dose +0.99'
     """
-    data = observed(X, metadata, ids)
+    data = observed(X, metadata, ids, model=model)
     if ability(model, "transform") is None:
         raise TypeError(f"`model` must have `transform`, got {type(model).__name__}. Pass a fitted model.")
     if np.ndim(data.rows) != 2:
@@ -172,7 +172,8 @@ def describe(
             f"`X` must be a table (n_samples, n_features), got shape {np.shape(data.rows)}. Pixels of images "
             "have no names: look at what `inverse_transform` makes of moved latents."
         )
-    codes = np.asarray(model.transform(data.rows))
+    with without_names():
+        codes = np.asarray(model.transform(data.rows))
     few = thinned(data.rows, MOST_SLOPES)
     fitted = Fitted(model, few, codes=thinned(codes, MOST_SLOPES), most=MOST_SLOPES)
     return described(fitted, data, codes, groups=groups, random_state=random_state)

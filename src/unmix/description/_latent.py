@@ -105,11 +105,10 @@ class Latent:
     @property
     def line(self) -> str:
         """One line."""
-        by = f" ({', '.join(map(str, self.variables[:2]))})" if self.groups else ""
-        known = "".join(
-            f"; {words}" for words in (*(each.short for each in self.related[:2]), self.few) if words
-        )
-        return f"z{self.latent}: {self.label}{by}{known}"
+        moves = ", ".join(map(str, self.variables[:2]))
+        called = f"{self.label} ({self.variables[0]})" if self.groups else moves
+        known = [called, *map(str, self.related[:2]), self.few]
+        return f"z{self.latent}: {'; '.join(words for words in known if words)}"
 
     def __str__(self) -> str:
         parts = (

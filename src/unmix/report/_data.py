@@ -32,14 +32,14 @@ class Data:
         return np.asarray(self.masks)[np.asarray(self.labels)].astype(bool)
 
 
-def data_of(data: Any, metadata: Any = None, ids: Any = None) -> Data:
+def data_of(data: Any, metadata: Any = None, ids: Any = None, *, model: Any = None) -> Data:
     """Read a dataset that knows its latents, a table, or nothing; and what is known beside it of its rows."""
     if data is None:
         return Data()
     from ..description import observed
 
     known = hasattr(data, "z") and not hasattr(data, "columns")  # a data frame may have a column of that name
-    beside = observed(data.x if known else data, metadata, ids)
+    beside = observed(data.x if known else data, metadata, ids, model=model)
     read = _with_truth(data, beside.rows) if known else Data(beside.rows, _matrix(beside.rows))
     return replace(read, names=beside.names, metadata=beside.metadata, ids=beside.ids)
 

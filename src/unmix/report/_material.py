@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._findings import Findings, ability
-from .._fitted import Fitted, thinned
+from .._fitted import Fitted, thinned, without_names
 from ._data import Data, data_of
 from ._graph import checked_graph
 from ._mixture import mixture_certificate
@@ -119,10 +119,11 @@ def gather(
     """Collect what was given, and work out the verdict, the certificate, the codes and the scores."""
     from ..metrics import match_components
 
-    known = data_of(data, metadata, ids)
+    known = data_of(data, metadata, ids, model=model)
     judged, unjudged = _judged(trust, model, known, domains)
     asked = None if known.rows is None else ability(model, "transform")
-    z_hat = None if asked is None else np.asarray(asked(known.rows))
+    with without_names():
+        z_hat = None if asked is None else np.asarray(asked(known.rows))
     few = None if known.rows is None else thinned(known.rows, MAX_SAMPLES)
     codes = None if z_hat is None else thinned(z_hat, MAX_SAMPLES)
     fitted = Fitted(model, few, codes=codes, most=MAX_SAMPLES)

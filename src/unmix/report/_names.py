@@ -40,6 +40,7 @@ def _card(material: Material, latent: Latent) -> dict[str, Any]:
         "variables": [_bar(each, largest) for each in latent.variables[:BARS]],
         "groups": [_group(each) for each in latent.groups[:4]],
         "related": [{"text": each.short, "detail": _beside(each)} for each in latent.related[:4]],
+        "numbered": material.data.ids is None,
         "lowest": latent.lowest,
         "highest": latent.highest,
         "histogram": _rects(latent.histogram),

@@ -61,8 +61,8 @@ def write(
     model : fitted estimator, optional
         With `transform`, `structure_` and, where it has them, `history_`, `restarts_` and `jacobian`.
     data : LatentDataset, or table of shape (n_samples, n_observed), optional
-        The data: an array, a data frame, or a table of `unmix.tables` with its other columns and ids. A
-        LatentDataset with `z` also brings the truth to compare with.
+        The data: an array, or a path, data frame, AnnData object or table of `unmix.tables`, which bring
+        other columns and ids. A LatentDataset with `z` also brings the truth to compare with.
     evaluation : Evaluation, optional
         As returned by `unmix.metrics.evaluate`; give it `x=` so that raw x stands beside the scores.
     certificate : StructureCertificate, MixtureCertificate or Explanation, optional
