@@ -79,7 +79,9 @@ class Relations:
     left_out: Mapping[str, str]
 
 
-def relations(codes: Any, metadata: Mapping[str, Any], *, random_state: int | None = 0) -> Relations:
+def relations(
+    codes: Any, metadata: Mapping[str, Any], *, random_state: int | None = 0, n_draws: int | None = None
+) -> Relations:
     """Measure how each latent goes with each column of a table.
 
     Parameters
@@ -90,6 +92,8 @@ def relations(codes: Any, metadata: Mapping[str, Any], *, random_state: int | No
         numbers that take at most 24 values, ten rows each, count as categories. Of more than 10,000 rows
         every k-th is used.
     random_state : int, optional
+    n_draws : int, optional
+        Permutations; by default 499, fewer where that would take long.
 
     Returns
     -------
@@ -110,8 +114,8 @@ def relations(codes: Any, metadata: Mapping[str, Any], *, random_state: int | No
     left_out = {name: found for name, found in read.items() if isinstance(found, str)}
     columns = [found for found in read.values() if isinstance(found, Column)]
     rng, n_latents = np.random.default_rng(random_state), values.shape[1]
-    n_draws = int(np.clip(_WORK / (values.size * max(len(columns), 1)), FEWEST, DRAWS))
-    measured = [_measured(column, values, n_draws, rng) for column in columns]
+    few = int(np.clip(_WORK / (values.size * max(len(columns), 1)), FEWEST, DRAWS))
+    measured = [_measured(column, values, n_draws or few, rng) for column in columns]
     greatest = np.max([each.scores.max(1) for each in measured], axis=0) if measured else np.zeros(0)
     found = [_told(column, each, greatest) for column, each in zip(columns, measured, strict=True)]
     of = (sorted((each[j] for each in found), key=lambda one: -one.strength) for j in range(n_latents))
