@@ -112,9 +112,9 @@ def certify(given: Certify) -> None:
     if given.stability and given.jacobians is None and given.data is None:
         raise ValueError("`--stability` must be given with --data or --jacobians, got neither. Add one.")
     structure, model = source_of(given.source)
-    sets = checked(given.variable_sets)
     rows, taken = table_of(given.data, model, (given.domains, given.components), id=given.id)
     table = None if rows is None else columns_for(model, rows)
+    sets = None if rows is None else checked(given.variable_sets, rows)
     from ..theory import explain
 
     facts = _facts(given, model, table, taken)

@@ -110,10 +110,11 @@ def fit(given: Fit) -> None:
     refuse_existing(report, given.force, option="--report")
     if given.causal and find_spec("causallearn") is None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
-    columns, sets = columns_from(given), checked(given.variable_sets)
+    columns = columns_from(given)
     table, truth = read_with_truth(given.x, columns=columns, labels=(given.domains,))
     say_notes(table.notes)
     rest, known = _known(table, given.method, given.domains)
+    sets = checked(given.variable_sets, rest)
     if given.fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
     model = fit_and_save(_estimator(given), rest, given.out, **known)

@@ -104,8 +104,8 @@ def report(
     else:
         if data is None:
             raise ValueError("`--data` must name the data to report on, got nothing.")
-        heading |= {"groups": checked(variable_sets)}
-        found = _write_fit(target, source, data, domains=domains, id=id, effort=effort, **heading)
+        told = {"domains": domains, "id": id, "sets": variable_sets}
+        found = _write_fit(target, source, data, effort=effort, heading=heading, **told)
     if as_json:
         verdict = None if found is None else found.to_dict()
         print_json({"out": target, "bytes": target.stat().st_size, "trust": verdict})
@@ -120,7 +120,15 @@ def _write_summary(out: Path, folder: Path) -> None:
 
 
 def _write_fit(
-    out: Path, path: Path, data: str, *, domains: str | None, id: str | None, effort: str, **heading: Any
+    out: Path,
+    path: Path,
+    data: str,
+    *,
+    domains: Any,
+    id: Any,
+    sets: Any,
+    effort: str,
+    heading: dict[str, Any],
 ) -> Any:
     """Write the page about a model, and return the verdict that it shows."""
     fitted = load(path)
@@ -129,11 +137,12 @@ def _write_fit(
 
     table, truth = read_with_truth(data, columns=Columns(id=id), model=fitted, labels=(domains,))
     rest, taken = take_out(table, (domains,))
+    beside_it = beside(rest, checked(sets, rest))
     given = dataset(rest, truth, fitted)
     known = labels(domains, taken, "--domains", rows=table)
     found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), domains=known, effort=effort)
     judged: Any = "none" if found is None else found
-    write(out, model=fitted, data=given, domains=known, trust=judged, **beside(rest) | heading)
+    write(out, model=fitted, data=given, domains=known, trust=judged, **beside_it, **heading)
     warn(reason)
     return found
 

@@ -26,11 +26,23 @@ def beside(table: Table, sets: Any = None) -> dict[str, Any]:
     return {"metadata": table.metadata, "ids": table.ids, "groups": sets}
 
 
-def checked(sets: Path | None) -> Any:
-    """Read the sets of variables, where there are any, before any work is done."""
+def checked(sets: Path | None, table: Table) -> Any:
+    """Read the sets of variables, where there are any, and look for them in the table before any work."""
     from ..description import read_groups
 
-    return None if sets is None else read_groups(sets)
+    if sets is None:
+        return None
+    try:
+        found = read_groups(sets)
+    except ValueError as error:
+        raise ValueError(str(error).replace("`groups`", "`--variable-sets`", 1)) from None
+    names = set(table.names or ())
+    if not any(names & set(members) for members in found.values()):
+        there = f"such as {table.names[0]!r}" if table.names else "but X has no names"
+        raise ValueError(
+            f"`--variable-sets` must hold names of columns, {there}, got none of them. Compare both files."
+        )
+    return found
 
 
 def described(model: Any, table: Table, sets: Any = None) -> Any:
