@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 DRAWS, FEWEST = 999, 199  # permutations, and how few there may be
 TURNS = 400  # random mixes of the latents
-_WORK = 4e9  # products that all permutations may take
+_WORK = 1e9  # products that all permutations may take
 NULL = (
     "A group counts where its variables are moved more than the average variable: noise gives 1.0. It is "
     "told where p, by permutation of the variables and corrected for all groups and latents, is at most .05. "
@@ -77,39 +78,39 @@ def enrichment(
     ([2.9, 0.6, 0.9, 0.7], [[True, False, False, False], [False, False, False, False]])
     """
     values = np.asarray(loadings, dtype=float)
-    members = _members(groups, len(values))
+    sizes = np.array([len(np.unique(np.asarray(each, dtype=int))) for each in groups.values()], dtype=int)
+    members = _members(groups, sizes, len(values))
     size = np.abs(values)
     with np.errstate(invalid="ignore"):
         size = np.nan_to_num(size / size.mean(0))  # a latent that moves nothing is in no group
     ratio, rng = members @ size, np.random.default_rng(random_state)
-    p = tail(_greatest(members, size, n_draws, rng), _scores(members, size))
+    p = tail(_greatest(members, sizes, size, n_draws, rng), _scores(members, sizes, size))
     moved = members @ np.abs(values)
     direction = np.divide(members @ values, moved, out=np.zeros_like(moved), where=moved > 0)
-    sizes = np.array([len(set(np.asarray(each).tolist())) for each in groups.values()], dtype=int)
     return Enrichment(tuple(map(str, groups)), sizes, ratio, p, _of_mixes(members, values, rng), direction)
 
 
-def _members(groups: Mapping[str, Any], d: int) -> np.ndarray:
+def _members(groups: Mapping[str, Any], sizes: np.ndarray, d: int) -> csr_array:
     """Return a row for each group that takes the mean over its variables."""
-    rows = np.zeros((len(groups), d))
-    for row, group in zip(rows, groups.values(), strict=True):
-        row[np.asarray(group, dtype=int)] = 1.0
-    return rows / rows.sum(1, keepdims=True)
+    columns = [np.unique(np.asarray(each, dtype=int)) for each in groups.values()]
+    weights, starts = np.repeat(1 / np.maximum(sizes, 1), sizes), np.concatenate([[0], np.cumsum(sizes)])
+    return csr_array((weights, np.concatenate([np.zeros(0, int), *columns]), starts), shape=(len(groups), d))
 
 
-def _scores(members: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _scores(members: csr_array, sizes: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Standardise means over groups by mean and spread of those over random groups of the same size."""
-    d = len(size)
-    of_group = np.square(members).sum(1)[:, None] - 1 / d  # 1/m - 1/d
+    of_group = (1 / np.maximum(sizes, 1) - 1 / len(size))[:, None]
     spread = np.sqrt(of_group * size.var(0, ddof=1)[None])
     return np.divide(members @ size - size.mean(0), spread, out=np.zeros(spread.shape), where=spread > 1e-12)
 
 
-def _greatest(members: np.ndarray, size: np.ndarray, n_draws: int | None, rng: Any) -> np.ndarray:
+def _greatest(
+    members: csr_array, sizes: np.ndarray, size: np.ndarray, n_draws: int | None, rng: Any
+) -> np.ndarray:
     """Return the greatest standard score over groups and latents for each permutation of the variables."""
-    work = max(members.size * size.shape[1], 1)
+    work = (members.nnz + size.shape[0]) * size.shape[1]
     draws = int(np.clip(_WORK / work, FEWEST, DRAWS)) if n_draws is None else n_draws
-    drawn = (_scores(members, size[rng.permutation(len(size))]) for _ in range(draws))
+    drawn = (_scores(members, sizes, size[rng.permutation(len(size))]) for _ in range(draws))
     return np.array([scores.max(initial=-np.inf) for scores in drawn])
 
 
@@ -123,9 +124,9 @@ def tail(greatest: np.ndarray, scores: np.ndarray) -> np.ndarray:
     return (1 + above) / (1 + len(greatest))
 
 
-def _of_mixes(members: np.ndarray, values: np.ndarray, rng: Any) -> np.ndarray:
+def _of_mixes(members: csr_array, values: np.ndarray, rng: Any) -> np.ndarray:
     """Return the ratio that 95% of random mixes of the latents stay below."""
-    if values.shape[1] < 3 or not len(members):
-        return np.full(len(members), np.nan)
+    if values.shape[1] < 3 or not members.shape[0]:
+        return np.full(members.shape[0], np.nan)
     size = np.abs(values @ rng.normal(size=(values.shape[1], TURNS)))
     return np.quantile(members @ (size / np.maximum(size.mean(0), 1e-300)), 0.95, axis=1)
