@@ -58,6 +58,24 @@ def test_columns_that_tell_nothing_are_left_out_with_why(column, why):
     assert why in found.left_out["c"] and found.of == ((), ())
 
 
+def test_marks_of_pandas_for_missing_values_are_missing():
+    text = pd.Series(np.where(CODES[:, 0] > 0, "a", "b"), dtype="string").where(KNOWN)
+    dates = pd.Series(pd.to_datetime(np.where(CODES[:, 0] > 0, "2020-01-01", "2021-01-01"))).where(KNOWN)
+    found = relations(CODES, {"text": text, "dates": dates, "kind": text.astype("category")}, n_draws=20)
+    assert [each.kind for each in found.of[0]] == ["AUROC"] * 3 and not found.left_out
+    assert all(each.value == pytest.approx(1) for each in found.of[0])
+
+
+def test_latents_that_do_nothing_are_no_error():
+    x, _ = frame()
+    model = FastICA(2, random_state=0).fit(x)
+    model.components_[1] = 0.0
+    model.mixing_[:, 1] = 0.0
+    found = describe(model, x, metadata={"lot": np.arange(200) % 3})
+    assert found.latents[1].share == 0 and not found.latents[1].groups and not found.latents[1].related
+    assert found.latents[1].histogram.counts.sum() == 200 and "nan" not in str(found)
+
+
 def test_a_column_of_another_length_is_refused():
     with pytest.raises(ValueError, match=r"`metadata` must hold 150 values, one per row"):
         relations(CODES, {"c": np.arange(7)})

@@ -115,7 +115,10 @@ def column_of(name: str, values: np.ndarray) -> Column | str:
 
 
 def _missing(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and value != value)
+    """Whether a cell is empty: None, empty text, NaN, or the marks that pandas has for it."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return value == "" if isinstance(value, str) else isinstance(value, float) and value != value
 
 
 def _numbers(cells: np.ndarray) -> np.ndarray | None:
