@@ -112,9 +112,9 @@ def fit(given: Fit) -> None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
     columns = columns_from(given)
     table, truth = read_with_truth(given.x, columns=columns, labels=(given.domains,))
-    say_notes(table.notes)
     rest, known = _known(table, given.method, given.domains)
     sets = checked(given.variable_sets, rest)
+    say_notes(table.notes)
     if given.fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
     model = fit_and_save(_estimator(given), rest, given.out, **known)

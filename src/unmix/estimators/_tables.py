@@ -12,6 +12,7 @@ from torch import Tensor
 from unmix.nn import jacobian
 from unmix.objectives import in_chunks
 from unmix.structure import Structure
+from unmix.tables import features_of
 from unmix.training import device
 
 PRECISION = torch.float64  # so that results do not depend on how samples are grouped
@@ -22,8 +23,8 @@ Function = Callable[[Tensor], Tensor]
 
 
 def plain(X: Any) -> Any:
-    """Return tensors as arrays, and everything else as it is."""
-    return X.detach().cpu().numpy() if isinstance(X, Tensor) else X
+    """Return tensors as arrays, AnnData and frames with text as frames of numbers, all else as it is."""
+    return X.detach().cpu().numpy() if isinstance(X, Tensor) else features_of(X)
 
 
 def read(model: Any, X: Any) -> Tensor:

@@ -10,6 +10,7 @@ from ._choice import listed, nearest
 from ._labels import label_of
 from ._like import other_units, read_like, read_like_with
 from ._names import names_in
+from ._objects import features_of
 from ._read import READABLE, is_array_file, read, read_array, read_column, read_with, suffix_of
 from ._stream import blocks_like, writing
 from ._table import EVERY, MISSING, Columns, Recipe, Table, generated
@@ -36,6 +37,7 @@ __all__ = [
     "check_writable",
     "names_in",
     "generated",
+    "features_of",
     "listed",
     "nearest",
     "other_units",

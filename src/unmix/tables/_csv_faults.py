@@ -64,19 +64,20 @@ def _ragged(file: Path, layout: Any, number: int, row: list[str]) -> str:
     return f"`{file}` must have {expected} cells in every row, {where}. {hint}"
 
 
-def odd_text(file: Path, table: pa.Table, meant: Sequence[str], header: bool) -> None:
+def odd_text(file: Path, table: pa.Table, meant: Sequence[str], header: Sequence[str]) -> None:
     """Refuse columns of text that were meant to be numbers: decimal commas, or a word among numbers."""
     asked = set(meant)
-    for number, name in enumerate(table.column_names, start=1):
+    for name in table.column_names:
         column = table.column(name)
         if name not in asked or not pa.types.is_string(column.type):
             continue
         cells = column.slice(0, _LOOKED_AT).to_pylist()
         filled = [cell for cell in cells if cell.strip() not in MARKERS]
-        shown = repr(name) if header else str(number)
+        shown = repr(name) if header else str(int(name[1:]) + 1)
         _check_commas(file, shown, filled)
         _check_words(file, shown, cells, filled)
-    _check_delimiter(file, table, header)
+    if len(header) == 1 == table.num_columns:
+        _check_delimiter(file, table)
 
 
 def _check_commas(file: Path, shown: str, filled: list[str]) -> None:
@@ -99,9 +100,9 @@ def _check_words(file: Path, shown: str, cells: list[str], filled: list[str]) ->
         )
 
 
-def _check_delimiter(file: Path, table: pa.Table, header: bool) -> None:
+def _check_delimiter(file: Path, table: pa.Table) -> None:
     """Refuse one column of text whose cells would be several with another mark between them."""
-    if table.num_columns > 1 or not pa.types.is_string(table.schema.field(0).type):
+    if not pa.types.is_string(table.schema.field(0).type):
         return
     first = str(table.column(0)[0])
     for mark, word in (("|", "'|'"), (" ", "spaces"), (":", "colons")):

@@ -48,7 +48,9 @@ def without_columns(table: Table, gone: np.ndarray, reason: str, source: str) ->
     names, recipe = names_of(table), table.recipe
     lost = [names[j] for j in np.flatnonzero(gone)]
     if gone.all():
-        raise ValueError(f"`{source}` must have a feature to work with, all have {reason}. Check the file.")
+        raise ValueError(
+            f"`{source}` must have a feature to work with, none is left ({reason}). Check the file."
+        )
     note = f"Dropped {len(lost)} column{'s' * (len(lost) != 1)}, {reason}: {listed(lost)}."
     kept = tuple(name for name, g in zip(names, gone, strict=True) if not g)
     if recipe is not None:

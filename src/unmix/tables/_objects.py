@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from ._arrow_files import of_arrow
-from ._choice import nearest
+from ._choice import listed, nearest
 from ._csv import check_names
 from ._raw import Raw, text_of
 from ._table import Columns
@@ -21,6 +21,34 @@ def kind_of(source: Any) -> str:
     if room in ("pandas", "polars") and name in ("DataFrame", "LazyFrame"):
         return room
     return "array"
+
+
+def features_of(X: Any) -> Any:
+    """Return what an estimator takes: of AnnData and of a frame with text the numeric columns, as a frame.
+
+    Everything else, arrays and frames of numbers among it, is returned as it is.
+    """
+    kind = kind_of(X)
+    if kind == "array":
+        return X
+    frame = X.to_df() if kind == "anndata" else X.collect() if type(X).__name__ == "LazyFrame" else X
+    names = list(frame.columns)
+    held = {name: _holds_numbers(frame[name]) for name in names} if len(set(names)) == len(names) else {}
+    if all(held.values()):
+        return frame
+    wanted = [name for name, numeric in held.items() if numeric and not str(name).startswith("Metadata_")]
+    if not wanted:
+        raise ValueError(f"`X` must have a numeric column, got {listed(names)}. Encode text as numbers.")
+    return frame[wanted]
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Whether a column of a frame is numbers; objects are, unless there is text among them."""
+    if hasattr(column.dtype, "is_numeric"):  # Polars
+        return column.dtype.is_numeric() or str(column.dtype) == "Boolean"
+    if str(column.dtype) == "object":
+        return not any(isinstance(value, str) for value in column[:100])
+    return getattr(column.dtype, "kind", "O") in "fiub"
 
 
 def read_object(source: Any, columns: Columns) -> Raw:
@@ -61,8 +89,7 @@ def _of_polars(frame: Any) -> Raw:
 def of_anndata(cells: Any, columns: Columns, source: str) -> Raw:
     """Take X, a layer or an array of obsm as numbers, and obs as metadata."""
     values, names = _chosen(cells, columns, source)
-    if names is not None:
-        check_names(names, source)
+    check_names(names, source)
     beside = of_arrow(
         pa.Table.from_pandas(
             cells.obs.set_axis([str(n) for n in cells.obs.columns], axis=1), preserve_index=False
@@ -71,10 +98,12 @@ def of_anndata(cells: Any, columns: Columns, source: str) -> Raw:
         source,
     )
     ids = text_of(np.asarray(cells.obs_names, dtype=object))
-    return Raw("anndata", arrow=beside.arrow, matrix=dense(values), names=names, ids=ids, origin=cells)
+    told = [cells.var[name] for name in ("unit", "units") if name in cells.var and columns.obsm is None]
+    units = dict(zip(names, map(str, told[0]), strict=True)) if told else {}
+    return Raw("anndata", beside.arrow, dense(values), names, ids=ids, units=units, origin=cells)
 
 
-def _chosen(cells: Any, columns: Columns, source: str) -> tuple[Any, tuple[str, ...] | None]:
+def _chosen(cells: Any, columns: Columns, source: str) -> tuple[Any, tuple[str, ...]]:
     genes = tuple(map(str, cells.var_names))
     if columns.layer is not None:
         _check_key(columns.layer, cells.layers, "--layer", source)
