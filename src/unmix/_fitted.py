@@ -35,14 +35,24 @@ class Fitted:
         The latents of the rows, where they are known already.
     most : int
         Number of rows at which Jacobians are taken, at most; they are spread over the data.
+    spreads : pair of arrays, optional
+        Standard deviations of the observed variables and of the latents, where these rows are a part of more.
     """
 
-    def __init__(self, model: Any, x: Any = None, *, codes: np.ndarray | None = None, most: int = 1000):
+    def __init__(
+        self,
+        model: Any,
+        x: Any = None,
+        *,
+        codes: np.ndarray | None = None,
+        most: int = 1000,
+        spreads: tuple[np.ndarray, np.ndarray] | None = None,
+    ):
         if np.ndim(x) not in (0, 2):
             raise ValueError(
                 f"`x` must be a table (n_samples, n_observed), got shape {np.shape(x)}. Flatten it."
             )
-        self.model, self.x, self.most = model, x, most
+        self.model, self.x, self.most, self._spreads = model, x, most, spreads
         if codes is not None:
             self.codes = codes
 
@@ -66,7 +76,8 @@ class Fitted:
         """What the latents move, by the decoder's slopes, a linear mixing, or else correlation."""
         if self.x is None or self.codes is None:
             return None
-        spread, linear = _spread(self.codes) / _spread(self.x)[:, None], getattr(self.model, "mixing_", None)
+        of_x, of_codes = self._spreads or (spread_of(self.x), spread_of(self.codes))
+        spread, linear = of_codes / of_x[:, None], getattr(self.model, "mixing_", None)
         if self.jacobians is not None:
             size, mean = np.abs(self.jacobians).mean(0), self.jacobians.mean(0)
             steady = np.divide(np.abs(mean), size, out=np.ones_like(size), where=size > 0)
@@ -98,14 +109,18 @@ def without_names() -> Iterator[None]:
         yield
 
 
-def _spread(values: Any) -> np.ndarray:
-    """Return the standard deviation of each column, 1 where it does not vary."""
+def spread_of(values: Any) -> np.ndarray:
+    """Return the standard deviation of each column, 1 where it does not vary.
+
+    >>> spread_of([[0.0, 5.0], [2.0, 5.0]]).tolist()
+    [1.0, 1.0]
+    """
     spread = np.asarray(values).std(0, dtype=np.float64)
     return np.where(spread > 0, spread, 1.0)
 
 
 def _correlation(x: Any, codes: np.ndarray) -> np.ndarray:
-    standard = [(np.asarray(v) - np.mean(v, axis=0)) / _spread(v) for v in (np.asarray(x, float), codes)]
+    standard = [(np.asarray(v) - np.mean(v, axis=0)) / spread_of(v) for v in (np.asarray(x, float), codes)]
     return standard[0].T @ standard[1] / len(codes)
 
 

@@ -155,6 +155,18 @@ def test_loadings_of_uncorrelated_components_are_correlations(scale):
     assert describe(model, x).loadings == pytest.approx(expected, abs=1e-6)
 
 
+def test_a_variable_that_rarely_varies_is_measured_on_all_rows():
+    x = np.random.default_rng(0).laplace(size=(3000, 3))
+    x[:, 2] = 0.0
+    x[1::500, 2] = 1.0  # at rows that pictures leave out
+    model = FastICA(2, random_state=0).fit(x[:, :2])
+    model.mixing_, model.n_features_in_ = np.vstack([model.mixing_, [0.05, 0.0]]), 3
+    model.components_ = np.column_stack([model.components_, np.zeros(2)])
+    model.mean_ = np.append(model.mean_, 0.0)
+    found = describe(model, x).loadings
+    assert found[2, 0] == pytest.approx(0.05 * model.transform(x)[:, 0].std() / x[:, 2].std())
+
+
 def test_loadings_of_a_network_are_its_slopes_in_standard_deviations():
     x, _ = frame()
     model = Autoencoder(2, max_iter=30, random_state=0).fit(x)

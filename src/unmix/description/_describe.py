@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unmix._findings import ability
-from unmix._fitted import Fitted, Loadings, thinned, without_names
+from unmix._fitted import Fitted, Loadings, spread_of, thinned, without_names
 
 from . import _enrichment, _relations
 from ._enrichment import Enrichment, enrichment
@@ -175,7 +175,8 @@ def describe(
     with without_names():
         codes = np.asarray(model.transform(data.rows))
     few = thinned(data.rows, MOST_SLOPES)
-    fitted = Fitted(model, few, codes=thinned(codes, MOST_SLOPES), most=MOST_SLOPES)
+    spreads = (spread_of(data.rows), spread_of(codes))  # rare values count, too
+    fitted = Fitted(model, few, codes=thinned(codes, MOST_SLOPES), most=MOST_SLOPES, spreads=spreads)
     return described(fitted, data, codes, groups=groups, random_state=random_state)
 
 

@@ -64,7 +64,9 @@ class Relation:
     @property
     def floor(self) -> str:
         """What noise would give, as it is printed beside the number."""
-        return f"{self.noise:.0%}" if self.kind == "eta squared" else f"{self.noise:.2f}"
+        if self.kind == "eta squared":
+            return f"{self.noise:.0%}" if self.noise >= 0.005 else "<1%"
+        return f"{self.noise:.2f}"
 
     def __str__(self) -> str:
         where = f", most {self.where}" if self.where else ""

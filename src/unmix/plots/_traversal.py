@@ -68,7 +68,7 @@ def traversal(
     (walk,) = walks(model.inverse_transform, codes, [latent], n_points)
     return draw_walk(
         walk,
-        X,
+        np.asarray(X).std(0),
         getattr(model, "structure_", None),
         axes_or_new(ax),
         observed_names=observed_names,
@@ -109,9 +109,8 @@ class Lines(NamedTuple):
     reached: np.ndarray
 
 
-def lines_of(walk: Walk, X: Any, structure: Structure | None, max_lines: int) -> Lines:
-    """Choose what to draw of a walk; changes are in standard deviations of the variables over the data."""
-    spread = np.asarray(X).std(0)
+def lines_of(walk: Walk, spread: np.ndarray, structure: Structure | None, max_lines: int) -> Lines:
+    """Choose what to draw of a walk; changes are in standard deviations of the variables, `spread`."""
     changes = walk.changes / np.where(spread > 0, spread, 1.0)
     reached = np.ones(len(spread), bool) if structure is None else structure.support[:, walk.latent]
     most = np.argsort(-np.ptp(changes, axis=0), kind="stable")[:max_lines]
@@ -123,7 +122,7 @@ def lines_of(walk: Walk, X: Any, structure: Structure | None, max_lines: int) ->
 
 def draw_walk(
     walk: Walk,
-    X: Any,
+    spread: np.ndarray,
     structure: Structure | None,
     ax: Axes,
     *,
@@ -131,8 +130,8 @@ def draw_walk(
     max_lines: int = 40,
     legend: bool = True,
 ) -> Axes:
-    """Draw a line per observed variable, in its standard deviations over the data."""
-    lines = lines_of(walk, X, structure, max_lines)
+    """Draw a line per observed variable, in its standard deviations."""
+    lines = lines_of(walk, spread, structure, max_lines)
     names = labels(observed_names, lines.changes.shape[1], "x", "observed_names", longest=LONGEST)
     for i in lines.drawn:
         style = _line(names[i], lines.colours.get(i), bool(lines.reached[i]))

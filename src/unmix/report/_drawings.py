@@ -130,10 +130,10 @@ def _traversal(material: Material, walk: Walk) -> dict[str, Any]:
     names = material.observed_names or [f"x{i}" for i in range(n)]
 
     def draw(ax: Any) -> None:
-        draw_walk(walk, material.fitted.x, structure, ax, max_lines=most, legend=False)
+        draw_walk(walk, material.spread, structure, ax, max_lines=most, legend=False)
         ax.set(xlabel=hat(walk.latent), ylabel="")
 
-    j, colours = walk.latent, lines_of(walk, material.fitted.x, structure, most).colours
+    j, colours = walk.latent, lines_of(walk, material.spread, structure, most).colours
     image = svg(draw, name=f"traversal{j}", label=f"Traversal of latent {j}", width=3.4, height=2.3)
     return {"image": image, "names": [(colour, names[i]) for i, colour in colours.items()]}
 

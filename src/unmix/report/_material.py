@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._findings import Findings, ability
-from .._fitted import Fitted, thinned, without_names
+from .._fitted import Fitted, spread_of, thinned, without_names
 from ._data import Data, data_of
 from ._graph import checked_graph
 from ._mixture import mixture_certificate
@@ -81,6 +81,11 @@ class Material:
         return self.certificate is None or bool(self.certificate.sparser_than_triangular)
 
     @cached_property
+    def spread(self) -> np.ndarray:
+        """The standard deviation of each observed variable."""
+        return spread_of(self.data.x)
+
+    @cached_property
     def description(self) -> Any:
         """What each latent stands for, in the names that the data bring."""
         from ..description import Observed, described
@@ -126,7 +131,8 @@ def gather(
         z_hat = None if asked is None else np.asarray(asked(known.rows))
     few = None if known.rows is None else thinned(known.rows, MAX_SAMPLES)
     codes = None if z_hat is None else thinned(z_hat, MAX_SAMPLES)
-    fitted = Fitted(model, few, codes=codes, most=MAX_SAMPLES)
+    spreads = None if z_hat is None else (spread_of(known.x), spread_of(z_hat))  # of all rows
+    fitted = Fitted(model, few, codes=codes, most=MAX_SAMPLES, spreads=spreads)
     edges = checked_graph(graph, fitted.findings.structure)
     return Material(
         fitted,
