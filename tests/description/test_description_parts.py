@@ -189,6 +189,22 @@ def test_findings_name_the_strongest_without_data(tmp_path):
         assert abs(top[1]) == pytest.approx(np.abs(model.loadings_[:, j]).max())
 
 
+def test_rows_name_a_latent_where_variables_have_no_names():
+    x, _ = frame()
+    words = [f"word{i}" for i in range(200)]
+    model = FastICA(2, random_state=0).fit(x.to_numpy())
+    order = np.argsort(model.transform(x.to_numpy())[:, 0])
+    (label, _) = (each.label for each in describe(model, x.to_numpy(), ids=words).latents)
+    assert (
+        label
+        == f"from {', '.join(words[i] for i in order[:3])} to {', '.join(words[i] for i in order[:-4:-1])}"
+    )
+    numbered = x.set_axis([f"dim_{k}" for k in range(8)], axis=1)
+    again = describe(FastICA(2, random_state=0).fit(numbered), numbered, ids=words)
+    assert again.latents[0].label == label and again.enrichment.names == ()
+    assert "from" not in describe(model, x.to_numpy()).latents[0].label
+
+
 def test_a_latent_of_a_few_rows_says_so():
     x, _ = frame()
     x.iloc[0] += 500.0

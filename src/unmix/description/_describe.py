@@ -77,7 +77,7 @@ class Description:
         share = float(np.square(self.loadings[:, j]).mean())
         values, related = self.codes[:, j], self.relations.of[j]
         low, high = ends(values, self.ids)
-        shape = (histogram(values), carried(values))
+        shape = (histogram(values), carried(values), self.ids is not None and not named(self.names))
         return Latent(j, share, variables, self._groups(j), related, low, high, *shape)
 
     def _groups(self, j: int) -> tuple[Group, ...]:
@@ -207,5 +207,9 @@ def names_of(fitted: Fitted, data: Observed, n: int) -> tuple[str, ...]:
 
 
 def named(names: tuple[str, ...]) -> bool:
-    """Whether names are more than numbers of columns."""
-    return names != tuple(f"x{i}" for i in range(len(names)))
+    """Whether names are more than numbers of columns, with or without a word before.
+
+    >>> named(("dim_0", "dim_1")), named(("0", "1")), named(("mass", "age"))
+    (False, False, True)
+    """
+    return len({name.rstrip("0123456789") for name in names}) > 1 or not names[0][-1:].isdigit()

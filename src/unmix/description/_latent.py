@@ -73,6 +73,8 @@ class Latent:
     histogram : Histogram
     carried : float
         The share of its variance that five rows carry: one that is near 1 tells of these rows alone.
+    by_rows : bool
+        Whether its rows have names while the variables have none, as those of an embedding.
     """
 
     latent: int
@@ -84,6 +86,7 @@ class Latent:
     highest: tuple[str, ...]
     histogram: Histogram
     carried: float = 0.0
+    by_rows: bool = False
 
     @property
     def few(self) -> str:
@@ -97,7 +100,9 @@ class Latent:
 
     @property
     def label(self) -> str:
-        """A few words to call it by: groups, first those that a random mix would not show, or variables."""
+        """A few words to call it by: groups, those beyond a random mix first; variables; or rows."""
+        if self.by_rows:
+            return f"from {', '.join(self.lowest[:3])} to {', '.join(self.highest[:3])}"
         groups = sorted(self.groups, key=lambda group: not group.special)[:2]
         words = groups or self.variables[:2]
         return ", ".join(f"{each.sign} {each.name}".strip() for each in words)
@@ -106,7 +111,7 @@ class Latent:
     def line(self) -> str:
         """One line."""
         moves = ", ".join(map(str, self.variables[:2]))
-        called = f"{self.label} ({self.variables[0]})" if self.groups else moves
+        called = f"{self.label} ({self.variables[0]})" if self.groups or self.by_rows else moves
         known = [called, *map(str, self.related[:2]), self.few]
         return f"z{self.latent}: {'; '.join(words for words in known if words)}"
 
