@@ -54,6 +54,15 @@ def test_a_model_remembers_what_was_done_to_its_table(fitted):
     assert recipe.dropped == {"flat": "constant", "twin": "a copy of another"}
 
 
+def test_pages_list_what_was_left_out(plate, fitted, tmp_path, unmix):
+    assert (
+        unmix("report", fitted, "--data", plate, "--notes", "Mine.", "--out", tmp_path / "r.html").code == 0
+    )
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    for told in ("Mine.", "Left out (constant): flat.", "Rows with missing values are left out."):
+        assert told in page
+
+
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "tsv", "parquet", "feather", "h5ad"])
 def test_latents_come_back_beside_ids_and_metadata_row_by_row(suffix, plate, fitted, tmp_path, unmix_json):

@@ -72,6 +72,14 @@ def test_constant_and_repeated_columns_go_the_first_copy_stays(x):
     np.testing.assert_array_equal(read_like(wide, table.recipe)[0].values, table.values)
 
 
+def test_what_was_of_no_use_is_no_metadata_of_later_tables(x, tmp_path):
+    path = saved(tmp_path, np.column_stack([x[:, :2], np.full(40, 3.3), x[:, 0]]))
+    table = prepared(read(path))
+    again = read_like(path, table.recipe)[0]
+    np.testing.assert_array_equal(again.values, x[:, :2])
+    assert table.names == ("a", "b") and not again.metadata and not again.beside.column_names
+
+
 @given(st.permutations([*NAMES, "extra", "note"]))
 def test_the_order_of_columns_is_free_and_others_are_welcome(order):
     x = np.arange(12.0).reshape(2, 6)

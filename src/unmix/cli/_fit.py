@@ -14,7 +14,7 @@ from .._findings import ability
 from .._names import COMMANDS
 from ..tables import Table, check_writable
 from ._known import dataset, labels, read_with_truth, slots_of, take_out
-from ._models import checkpoint_beside, fit_and_save, kind_of, make
+from ._models import checkpoint_beside, fit_and_save, kind_of, make, recipe_of
 from ._naming import Sets, beside, checked, described, named
 from ._output import Json, Seed, one_line, print_json, say, taking, tell
 from ._reading import (
@@ -124,8 +124,12 @@ def fit(given: Fit) -> None:
         from ..report import write
 
         verdict = "none" if trust is None else trust
-        data = dataset(rest, truth, model)
-        write(report, model=model, data=data, graph=graph, trust=verdict, **beside(rest, sets))
+        shown: dict[str, Any] = {
+            "graph": graph,
+            "trust": verdict,
+            "notes": "\n\n".join(recipe_of(model).story),
+        }
+        write(report, model=model, data=dataset(rest, truth, model), **shown, **beside(rest, sets))
     about = described(model, rest, sets)
     _tell(given, model.findings(), trust, {"graph": graph, "report": report, "description": about})
 

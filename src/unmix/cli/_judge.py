@@ -7,7 +7,7 @@ import typer
 
 from ..tables import Columns, check_writable, read
 from ._known import dataset, labels, read_latents, read_with_truth, take_out
-from ._models import columns_for, load
+from ._models import columns_for, load, recipe_of
 from ._naming import Sets, beside, checked
 from ._output import Json, Seed, print_json, tell
 from ._reading import Id
@@ -141,8 +141,10 @@ def _write_fit(
     given = dataset(rest, truth, fitted)
     known = labels(domains, taken, "--domains", rows=table)
     found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), domains=known, effort=effort)
-    judged: Any = "none" if found is None else found
-    write(out, model=fitted, data=given, domains=known, trust=judged, **beside_it, **heading)
+    notes = "\n\n".join([heading.pop("notes"), *recipe_of(fitted).story])
+    verdict: Any = "none" if found is None else found
+    shown: dict[str, Any] = {"domains": known, "trust": verdict, "notes": notes, **heading}
+    write(out, model=fitted, data=given, **shown, **beside_it)
     warn(reason)
     return found
 

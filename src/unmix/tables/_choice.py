@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ._names import names_in
 from ._table import Columns
@@ -55,13 +55,13 @@ def matched(names: Sequence[str], patterns: Sequence[str], option: str, source: 
     return [name for name in names if name in found]
 
 
-def listed(names: Sequence[str], most: int = _SHOWN) -> str:
+def listed(names: Sequence[Any], most: int = _SHOWN) -> str:
     """Name a few, and count the rest.
 
     >>> listed(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    shown = ", ".join(repr(str(name)) for name in names[:most])
+    shown = ", ".join(map(repr, names[:most]))
     return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
