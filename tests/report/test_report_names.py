@@ -9,9 +9,10 @@ import pytest
 import families
 from models import verdict
 from pages import Page
-from unmix import report
+from unmix import describe, report
 from unmix.estimators import CGVAE, IVAE, FastICA, LabelledSparseAutoencoder, LatentEstimator, SlotAutoencoder
-from unmix.structure import Structure
+from unmix.structure import Structure, ring
+from unmix.theory import explain
 
 HOSTILE = '<script>alert("x")</script>'
 EVERY = (*families.ESTIMATORS, *families.TRANSFORMERS[:2])
@@ -91,6 +92,8 @@ def test_names_ids_and_columns_are_text_whatever_they_say(tmp_path):
     )
     assert "script" not in page.tags and not page.open and "<script" not in html.lower()
     assert "alert" in page.text
+    answer = explain(ring(3)).to_html(description=describe(model, x, metadata=beside, groups=sets))
+    assert "<script" not in answer.lower() and "alert" in Page(answer.replace("<wbr>", "")).text
 
 
 def test_few_variables_without_names(tmp_path):

@@ -120,18 +120,18 @@ def fit(given: Fit) -> None:
     model = fit_and_save(_estimator(given), rest, given.out, **known)
     graph = _causal_graph(model, rest.values) if given.causal else None
     trust = judged(model, rest.values, known.get("domains"), given.effort)
+    data, verdict = dataset(rest, truth, model), "none" if trust is None else trust
+    _write(report, model, data=data, graph=graph, trust=verdict, **beside(rest, sets))
+    about = described(model, rest, sets)
+    _tell(given, model.findings(), trust, {"graph": graph, "report": report, "description": about})
+
+
+def _write(report: Path | None, model: Any, **shown: Any) -> None:
+    """Write the page, where one is wanted."""
     if report is not None:
         from ..report import write
 
-        verdict = "none" if trust is None else trust
-        shown: dict[str, Any] = {
-            "graph": graph,
-            "trust": verdict,
-            "notes": "\n\n".join(recipe_of(model).story),
-        }
-        write(report, model=model, data=dataset(rest, truth, model), **shown, **beside(rest, sets))
-    about = described(model, rest, sets)
-    _tell(given, model.findings(), trust, {"graph": graph, "report": report, "description": about})
+        write(report, model=model, notes="\n\n".join(recipe_of(model).story), **shown)
 
 
 def _tell(given: Fit, found: Any, trust: Any, more: dict[str, Any]) -> None:
