@@ -25,14 +25,16 @@ _ROOMS = (
     "estimators",
     "evidence",
     "deconfound",
+    "description",
     "plots",
     "experiments",
     "report",
 )
 _FROM_ESTIMATORS = (*_ESTIMATORS, "load")
 _FROM_EVIDENCE = ("trust",)
+_FROM_DESCRIPTION = ("describe",)
 
-__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS, *_FROM_EVIDENCE]
+__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS, *_FROM_EVIDENCE, *_FROM_DESCRIPTION]
 
 
 def __getattr__(name: str) -> Any:
@@ -43,6 +45,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("unmix.estimators"), name)
     if name in _FROM_EVIDENCE:
         return getattr(import_module("unmix.evidence"), name)
+    if name in _FROM_DESCRIPTION:
+        return getattr(import_module("unmix.description"), name)
     raise AttributeError(f"module 'unmix' has no attribute {name!r}")
 
 

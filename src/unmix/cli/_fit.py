@@ -15,6 +15,7 @@ from .._names import COMMANDS
 from ..tables import Table, check_writable
 from ._known import dataset, labels, read_with_truth, slots_of, take_out
 from ._models import checkpoint_beside, fit_and_save, kind_of, make, recipe_of
+from ._naming import Sets, beside, checked, described, named
 from ._output import Json, Seed, one_line, print_json, say, taking, tell
 from ._reading import (
     Drop,
@@ -54,7 +55,9 @@ class Fit:
         typer.Option(
             help="ddl: diverse dictionary learning; pdgmm: latents that rest in some components of a "
             "mixture; cgvae: latents that change between domains; slots: latents in groups that move "
-            "variables of their own; ae, vae, ivae (which needs --domains): autoencoders to compare with."
+            "variables of their own; ica: independent components; sparse-basis: latents that rest "
+            "at a value, behind a linear mixing; ae, vae, ivae (which needs --domains): autoencoders to "
+            "compare with."
         ),
     ] = Method["ddl"]
     n_restarts: Annotated[int | None, typer.Option("--n-restarts", help="Random starts.")] = None
@@ -90,6 +93,7 @@ class Fit:
     features: Features = None
     drop: Drop = None
     id: Id = None
+    variable_sets: Sets = None
     missing: Missing = "error"
     layer: Layer = None
     obsm: Obsm = None
@@ -109,33 +113,37 @@ def fit(given: Fit) -> None:
     columns = columns_from(given)
     table, truth = read_with_truth(given.x, columns=columns, labels=(given.domains,))
     rest, known = _known(table, given.method, given.domains)
+    sets = checked(given.variable_sets, rest)
     say_notes(table.notes)
     if given.fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
     model = fit_and_save(_estimator(given), rest, given.out, **known)
     graph = _causal_graph(model, rest.values) if given.causal else None
     trust = judged(model, rest.values, known.get("domains"), given.effort)
+    data, verdict = dataset(rest, truth, model), "none" if trust is None else trust
+    _write(report, model, data=data, graph=graph, trust=verdict, **beside(rest, sets))
+    about = described(model, rest, sets)
+    _tell(given, model.findings(), trust, {"graph": graph, "report": report, "description": about})
+
+
+def _write(report: Path | None, model: Any, **shown: Any) -> None:
+    """Write the page, where one is wanted."""
     if report is not None:
         from ..report import write
 
-        verdict = "none" if trust is None else trust
-        shown: dict[str, Any] = {
-            "graph": graph,
-            "trust": verdict,
-            "notes": "\n\n".join(recipe_of(model).story),
-        }
-        write(report, model=model, data=dataset(rest, truth, model), **shown)
-    _tell(given, model.findings(), trust, {"graph": graph, "report": report})
+        write(report, model=model, notes="\n\n".join(recipe_of(model).story), **shown)
 
 
 def _tell(given: Fit, found: Any, trust: Any, more: dict[str, Any]) -> None:
-    """Print what was found and the verdict on it."""
+    """Print what was found, what it stands for, and the verdict on it."""
+    about = more.pop("description")
     if given.as_json:
+        more["description"] = about.to_dict()
         told = {"out": given.out, "trust": None if trust is None else trust.to_dict()}
         print_json(told | found.to_dict() | more)
     else:
         written = [f"Model: {given.out}", *([f"Report: {more['report']}"] if more["report"] else [])]
-        tell(*found.story, "", *short(trust, _check(given)), "", *written)
+        tell(*found.story, "", *named(about), "", *short(trust, _check(given)), "", *written)
 
 
 def _check(given: Fit) -> str:

@@ -43,6 +43,9 @@ class Autoencoder(LatentEstimator):
     history_ : History
     restarts_ : tuple of float
         Last objective of each restart.
+    loadings_ : array of shape (n_features, n_components)
+        How much each latent moves each variable, in standard deviations of both: the mean size of the
+        decoder's slope, with the sign of its mean. Not there for images.
     latent_scale_ : array of shape (n_components,)
         Standard deviation of each latent.
     n_iter_, n_features_in_, feature_names_in_

@@ -3,7 +3,6 @@
 import os
 import warnings
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from unmix._findings import Findings, read_findings
 from unmix.rows import DaskRows, Rows, array_rows, dask_rows, file_rows, is_dask
 from unmix.solvers.ica import (
     CONTRASTS,
@@ -36,8 +34,9 @@ from unmix.solvers.ica import (
 )
 from unmix.training import device
 
+from ._kept import Kept
 from ._streams import check_columns, remember_columns
-from ._tables import checked_codes, plain, validated
+from ._tables import checked_codes, linear_loadings, plain, validated
 
 _SOLVERS = {"parallel": fixed_point, "newton": quasi_newton}
 _CHOICES = {
@@ -57,7 +56,7 @@ class Found(NamedTuple):
 
 
 @final
-class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Linear independent component analysis, in passes over blocks of rows.
 
     The components maximise non-Gaussianity over rotations of the whitened data. Each pass adds up the same
@@ -106,6 +105,8 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What centred data are multiplied by; ordered by non-Gaussianity, and up is where the longer tail is
         (for symmetric components, where the largest loading is positive).
     mixing_ : array of shape (n_features, n_components)
+    loadings_ : array of shape (n_features, n_components)
+        The same in standard deviations of features and components.
     mean_ : array of shape (n_features,)
     whitening_ : array of shape (n_components, n_features) or None
     rank_ : int
@@ -242,18 +243,6 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         left = values - self.inverse_transform(self.transform(values))
         return float(1 - np.square(left).sum() / np.square(values - self.mean_).sum())
 
-    def findings(self) -> Findings:
-        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
-        check_is_fitted(self)
-        return read_findings(self)
-
-    def save(self, path: Any) -> Path:
-        """Write the fitted model to one file, without pickle; `unmix.load` reads it."""
-        from ._storage import save
-
-        check_is_fitted(self)
-        return save(self, path)
-
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
@@ -321,6 +310,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.components_, self.mixing_ = (components * factor[:, None])[order], (mixing / factor)[:, order]
         self.mean_, self.n_samples_seen_, self.rank_ = spread.mean, spread.n_samples, whitening.rank
         self.whitening_ = whitening.to if white else None
+        self.loadings_ = linear_loadings(self.components_, self.mixing_, spread.covariance)
         self.nongaussianity_, self.gaussian_ = shape.excess[order], shape.gaussian[order]
         self.stability_ = stability(found.rotations)[order] if len(found.rotations) > 1 else None
         self._remember_planes(shape, order)

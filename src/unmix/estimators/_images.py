@@ -31,7 +31,7 @@ def read(model: Any, X: Any) -> Tensor:
     images = _checked(X)
     if len(images) < 2:
         raise ValueError(f"`X` must have at least two images, got {len(images)}. Collect more.")
-    forget(model, "mean_", "scale_", "structure_", "feature_names_in_")
+    forget(model, "mean_", "scale_", "structure_", "loadings_", "feature_names_in_")
     model.image_shape_ = np.array(images.shape[1:])
     model.bytes_ = np.array(images.dtype == torch.uint8)
     model.n_features_in_ = entries(tuple(images.shape[1:]))

@@ -13,19 +13,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from unmix._findings import Findings, read_findings
 from unmix.objectives import Objective
 from unmix.training import Pace, Streamed, Trained
 
 from . import _images, _streams, _tables
 from ._checks import check_settings
+from ._kept import Kept
 from ._settings import seed_of_run
 
 Factory = Callable[[Any, Any], nn.Module]
 Member = TypeVar("Member", bound=nn.Module)
 
 
-class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """An encoder and a decoder behind scikit-learn's API; subclasses say how the pair is trained.
 
     What depends on the kind of data is in separate modules: tables, images, and rows larger than memory.
@@ -41,7 +41,6 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     verbose: bool
     random_state: Any
 
-    needs_domains: ClassVar[bool] = False  # to fit: the domain of each sample
     takes: ClassVar[tuple[str, ...]] = ("tables",)  # kinds of data: some take "images" and "rows" too
     overcomplete: ClassVar[bool] = False  # whether there may be more latents than variables
 
@@ -101,18 +100,6 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """Return the share of the variance of X that the model reconstructs."""
         check_is_fitted(self)
         return self._part(X).explained(self, X)
-
-    def findings(self) -> Findings:
-        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
-        check_is_fitted(self)
-        return read_findings(self)
-
-    def save(self, path: Any) -> Path:
-        """Write the fitted model to one file, without pickle; `unmix.load` reads it."""
-        from ._storage import save
-
-        check_is_fitted(self)
-        return save(self, path)
 
     @property
     def _n_features_out(self) -> int:

@@ -2,7 +2,6 @@
 
 import warnings
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from unmix._findings import Findings, read_findings
 from unmix.solvers.sparse_rows import SparseRows, Spikes, fit_spikes, flags, lagrangian_rows, sparsest_rows
 from unmix.training import device
 
-from ._tables import check_table, checked_codes, plain, validated
+from ._kept import Kept
+from ._tables import check_table, checked_codes, linear_loadings, plain, validated
 
 SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
 SOLVERS = ("descent", "ransac", "subspaces", "lagrangian")
 
 
-class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Recover sparse variables from an invertible affine image of them, up to order, sign and scale.
 
     Given samples y = A z + a, where each z_i sits at one value of its own for a good share of the samples,
@@ -61,6 +60,8 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Their offsets: entries of `transform` are 0 where a variable is inactive, and have variance 1.
     mixing_ : array of shape (n_features, n_components)
         Estimate of A, up to order, sign and scale.
+    loadings_ : array of shape (n_features, n_components)
+        The same in standard deviations of features and variables.
     centre_ : array of shape (n_features,)
         The point at which all variables are inactive.
     spike_mass_, spike_width_ : arrays of shape (n_components,)
@@ -136,6 +137,7 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         white = torch.as_tensor((values - self.mean_) @ whitening)
         found = self._solve(white)
         self._remember(found, whitening, dewhitening)
+        self.loadings_ = linear_loadings(self.components_, self.mixing_, np.cov(values, rowvar=False))
         self._describe(found, white @ found.rows.T + found.offsets, len(np.unique(values, axis=0)))
         if self.flags_:
             warnings.warn(" ".join(self.flags_), ConvergenceWarning, stacklevel=2)
@@ -162,18 +164,6 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of inactive entries; the higher, the sparser."""
         return float(1 - self.activity(X).mean())
-
-    def findings(self) -> Findings:
-        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
-        check_is_fitted(self)
-        return read_findings(self)
-
-    def save(self, path: Any) -> Path:
-        """Write the fitted basis to one file, without pickle; `unmix.load` reads it."""
-        from ._storage import save
-
-        check_is_fitted(self)
-        return save(self, path)
 
     @property
     def _n_features_out(self) -> int:
