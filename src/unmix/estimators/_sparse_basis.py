@@ -17,6 +17,7 @@ from unmix._findings import Findings, read_findings
 from unmix.solvers.sparse_rows import SparseRows, Spikes, fit_spikes, flags, lagrangian_rows, sparsest_rows
 from unmix.training import device
 
+from ._number import found_number, is_auto
 from ._tables import check_table, checked_codes, plain, validated
 
 SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
@@ -33,9 +34,10 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int or "auto", optional
         Number of sparse variables, by default one for each feature. With fewer, the leading principal
-        components of the data are used.
+        components of the data are used. "auto" looks for where the latents of the table end, see
+        `unmix.choose`.
     solver : {"descent", "ransac", "subspaces", "lagrangian"}
         "descent": all kinds of starts, a smooth cost that tends to counting. "ransac": hyperplanes through
         random samples, up to about twenty variables. "subspaces": supports of mixture components found
@@ -95,7 +97,7 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         solver: str = "descent",
         n_starts: int | None = None,
@@ -129,8 +131,8 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._check_settings()
         values = validate_data(self, plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
         values = np.ascontiguousarray(values, dtype=np.float64)
-        n = values.shape[1] if self.n_components is None else self.n_components
-        check_table(values, int(n))
+        n = self._number(values)
+        check_table(values, n)
         self.mean_ = values.mean(0)
         whitening, dewhitening = _white_maps(values, n)
         white = torch.as_tensor((values - self.mean_) @ whitening)
@@ -176,6 +178,16 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return save(self, path)
 
     @property
+    def n_components_(self) -> int:
+        """The number of sparse variables: as asked for, or as found."""
+        return len(self.components_)
+
+    def _number(self, values: np.ndarray) -> int:
+        if self.n_components is None:
+            return values.shape[1]
+        return found_number(values) if is_auto(self.n_components) else int(self.n_components)
+
+    @property
     def _n_features_out(self) -> int:
         return len(self.components_)
 
@@ -219,7 +231,7 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _check_settings(self) -> None:
         for name in ("n_components", "n_starts", "max_samples", "max_iter"):
             value = getattr(self, name)
-            if value is None and name in ("n_components", "n_starts"):
+            if (value is None and name in ("n_components", "n_starts")) or is_auto(value):
                 continue
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")

@@ -1,7 +1,7 @@
 """A bent bottleneck: a variational autoencoder whose unused latents fall silent."""
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
@@ -92,7 +92,8 @@ def _principal(x: Tensor, n: int) -> tuple[Tensor, Tensor, float, Tensor]:
 def _started(weight: Tensor) -> nn.Module:
     """Return a network that begins near a linear map."""
     net = residual_mlp(weight.shape[1], weight.shape[0], hidden=HIDDEN)
+    linear = cast(nn.Linear, net.linear)
     with torch.no_grad():
-        net.linear.weight.copy_(weight)
-        net.linear.bias.zero_()
+        linear.weight.copy_(weight)
+        linear.bias.zero_()
     return net

@@ -70,19 +70,15 @@ class _Search:
         if self.most:
             self._bent(max(1, self._bent(self.most).n_latents))
         for _ in range(_WALK):
-            best = self._best()
-            untried = (n for n in (best, best - 1, best + 1) if 1 <= n <= self.most and not self._tried(n))
-            n = next(untried, None)
+            near = (n + step for n in (self._best(), self._fewest()) for step in (0, -1, 1))
+            n = next((n for n in near if 1 <= n <= self.most and not self._tried(n)), None)
             if n is None:
                 return
             self._bent(n)
 
     def number(self) -> Number:
-        """Take the fewest latents that encode as well as the best."""
-        winners, best = shortest(self.lengths), self._best()
-        n = next(
-            n for n in sorted(winners) if self._cost(n) <= self._cost(best) + SURE * self._error(n, best)
-        )
+        """Take the fewest latents that encode as well as the best, and see whether they end there."""
+        n = self._fewest()
         gain, error = (self._gain(n - 1, n), self._error(n - 1, n)) if n else (0.0, 0.0)
         after = self._gain(n, n + 1)
         edge = n >= self.most if self.most == self.rows.shape[1] - 1 else n >= ENOUGH * self.most
@@ -105,6 +101,12 @@ class _Search:
 
     def _best(self) -> int:
         return min(shortest(self.lengths), key=self._cost)
+
+    def _fewest(self) -> int:
+        """Return the fewest latents that can't be told from the best number."""
+        best = self._best()
+        most = self._cost(best)
+        return next(n for n in shortest(self.lengths) if self._cost(n) <= most + SURE * self._error(n, best))
 
     def _cost(self, n: int) -> float:
         return shortest(self.lengths)[n].length + RESOLUTION * n
