@@ -63,9 +63,15 @@ class Number:
         return {n: each.length for n, each in shortest(self.trials).items()}
 
     @property
+    def n_linear(self) -> int:
+        """The number of latents that factor analysis alone would ask for."""
+        linear = shortest(each for each in self.trials if not each.bent)
+        return min(linear, key=lambda n: linear[n].length + RESOLUTION * n)
+
+    @property
     def bent(self) -> bool:
-        """Whether an autoencoder encodes better than factor analysis."""
-        return shortest(self.trials)[self.n_supported].bent
+        """Whether fewer latents do if they may bend."""
+        return self.n_linear > self.n_supported
 
     def __str__(self) -> str:
         saved = f"{self.gain:.2f} +- {self.error:.2f} nats in a held-out row"

@@ -103,10 +103,10 @@ class _Search:
         return min(shortest(self.lengths), key=self._cost)
 
     def _fewest(self) -> int:
-        """Return the fewest latents that can't be told from the best number."""
+        """Return the fewest latents within a standard error of the best number."""
         best = self._best()
         most = self._cost(best)
-        return next(n for n in shortest(self.lengths) if self._cost(n) <= most + SURE * self._error(n, best))
+        return next(n for n in shortest(self.lengths) if self._cost(n) <= most + self._error(n, best))
 
     def _cost(self, n: int) -> float:
         return shortest(self.lengths)[n].length + RESOLUTION * n
