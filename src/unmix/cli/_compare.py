@@ -6,8 +6,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from .. import _tables
 from ..rows import Rows, array_rows, file_rows, keys_of
+from ..tables import check_writable
+from ._known import read_latents
 from ._output import Json, Seed, print_json, progress, tell
 
 COMPARE_EXAMPLE = "Example: [bold]unmix compare run1.npy run2.npy run3.npy --out runs.html[/]"
@@ -45,7 +46,7 @@ def compare(
 ) -> None:
     """Say latent by latent whether other runs have it; of two runs also up to which map they agree."""
     if out is not None:
-        _tables.check_writable(out, (".html", ".htm"))
+        check_writable(out, (".html", ".htm"))
     if len(runs) < 2:
         raise ValueError(f"`RUN1 RUN2 ...` must be at least two runs, got {len(runs)}. Name another file.")
     names = _names(runs)
@@ -131,7 +132,7 @@ def _opened(run: str, name: str) -> Rows:
     suffix = path.suffix.lower()
     several = suffix == ".safetensors" and path.is_file() and len(keys_of(path)) > 1
     if not path.is_dir() and (suffix not in _STREAMED or several):
-        return array_rows(_tables.read(run, keys=_KEYS).values, 8192)
+        return array_rows(read_latents(run, _KEYS).values, 8192)
     try:
         return file_rows(path, lambda n_columns: 8192)
     except ValueError as error:
