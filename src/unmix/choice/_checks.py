@@ -25,7 +25,7 @@ def non_gaussian(found: Material) -> Support:
     """Count linear components that are not Gaussian."""
     measured, null = (_n_non_gaussian(rows, found) for rows in (found.x, found.gaussian))
     holds = measured >= max(1, found.n - 1) and measured > null
-    straight = "The mixing looks linear." if not found.number.bent else _BENT
+    straight = "The number of latents gives no sign of a bent mixing." if not found.number.bent else _BENT
     return Support(
         "non-Gaussian latents",
         ("FastICA",),
@@ -117,8 +117,8 @@ def blocks(found: Material) -> Support:
         measured >= 2,
         f"{measured} groups",
         f"{null} in turned data",
-        f"The variables fall into {measured} part(s) of two or more that do not depend on each other, "
-        f"{null} after a turn.",
+        f"Groups of two variables or more that do not depend on each other: {measured}, "
+        f"and {null} after a turn.",
         "latents in groups that move variables of their own; groups that overlap show only in a fit.",
     )
 

@@ -74,7 +74,7 @@ class Choice:
         return (
             f"{found.n_held_out:,} of {found.n_rows:,} rows were held out and encoded by up to {found.most} "
             f"latents. A latent counts if it saves {RESOLUTION:g} nats in each of them. "
-            f"{linear if found.bent else 'No fewer would do if they might bend.'}"
+            f"{linear if found.bent else 'Linear latents would be as many.'}"
         )
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from unmix.solvers.number import MOST, find_number
+from unmix.tables import features_of
 
 from ._agreement import agreement, numbers_around
 from ._checks import blocks, differing, non_gaussian, resting, sparse
@@ -32,8 +33,8 @@ def choose(
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
-        Finite numbers. Shift and scale of columns, the order of rows and rows that repeat others do not
-        change the number. Of more than 10,000 rows as many are drawn.
+        Finite numbers: an array, a frame (its columns of numbers) or AnnData. Shift and scale of columns, the
+        order of rows and rows that repeat others do not change the number. Of more than 10,000 rows as many are drawn.
     domains : array-like of shape (n_rows,), optional
         Where each row comes from, labels of any kind.
     most : int
@@ -77,7 +78,7 @@ def _rank(material: Material) -> int:
 
 
 def _checked(X: Any, domains: Any, most: int) -> tuple[np.ndarray, np.ndarray | None]:
-    values = check_array(X, dtype=np.float64, input_name="X")
+    values = check_array(features_of(X), dtype=np.float64, input_name="X")
     if len(values) < _LEAST_ROWS:
         raise ValueError(
             f"`X` must have at least {_LEAST_ROWS} rows, got {len(values)}. Fewer tell nothing about numbers."

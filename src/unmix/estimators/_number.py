@@ -26,7 +26,28 @@ def is_auto(n_components: Any) -> bool:
 
 
 def found_number(X: Any) -> int:
-    """Find the number of latents of a table, and refuse one in which nothing stops."""
+    """Find the number of latents of a table, as `n_components="auto"` does.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features), or path
+        Of a table larger than memory 20,000 rows are read, spread over it.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        Where nothing stops, or where the variables have nothing in common; `unmix.choose` returns instead.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found_number(rng.laplace(size=(400, 1)) * [1.0, 2.0, 3.0] + 0.1 * rng.normal(size=(400, 3)))
+    1
+    """
     if is_dask(X) or _images.is_images(X):
         kind = "images" if _images.is_images(X) else "Dask collections"
         raise ValueError(f"`n_components` must be an integer for {kind}, got 'auto'. Name the number.")

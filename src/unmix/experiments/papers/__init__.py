@@ -36,6 +36,7 @@ EXPERIMENTS = (
     "floor.scores",
     "seeds.agreement",
     "trust.calibration",
+    "tables.number",
 )
 
 __all__ = ["EXPERIMENTS"]

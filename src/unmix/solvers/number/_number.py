@@ -76,7 +76,8 @@ class Number:
     def __str__(self) -> str:
         saved = f"{self.gain:.2f} +- {self.error:.2f} nats in a held-out row"
         if self.n_latents is not None:
-            return f"{self.n_latents} latents: the last saves {saved}, one more {max(self.after, 0):.2f}."
+            noun = "latent" if self.n_latents == 1 else "latents"
+            return f"{self.n_latents} {noun}: the last saves {saved}, one more {max(self.after, 0):.2f}."
         if self.n_supported == 0:
             return "No latents: the variables say nothing about each other that is found again."
         return (
