@@ -34,7 +34,8 @@ def choose(
     ----------
     X : array-like of shape (n_rows, n_features)
         Finite numbers: an array, a frame (its columns of numbers) or AnnData. Shift and scale of columns, the
-        order of rows and rows that repeat others do not change the number. Of more than 10,000 rows as many are drawn.
+        order of rows and rows that repeat others do not change the number.
+        Of more than 10,000 rows as many are drawn.
     domains : array-like of shape (n_rows,), optional
         Where each row comes from, labels of any kind.
     most : int

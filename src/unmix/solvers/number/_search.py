@@ -82,7 +82,7 @@ class _Search:
         gain, error = (self._gain(n - 1, n), self._error(n - 1, n)) if n else (0.0, 0.0)
         after = self._gain(n, n + 1)
         edge = n >= self.most if self.most == self.rows.shape[1] - 1 else n >= ENOUGH * self.most
-        stops = n > 0 and not edge and gain >= max(1.5 * RESOLUTION, SURE * error) and after <= NEXT
+        stops = n > 0 and not edge and gain >= max(RESOLUTION, SURE * error) and after <= NEXT
         rows = (len(self.rows) + len(self.held_out), len(self.held_out))
         return Number(n if stops else None, n, self.most, gain, error, after, tuple(self.lengths), *rows)
 
