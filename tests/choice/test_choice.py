@@ -47,10 +47,10 @@ def test_resting_values_are_seen_and_sharp_peaks_are_not(rng):
 
 
 def test_sparsity_is_seen_and_random_effects_are_not(rng):
-    few = sparse_mixing(3000, 4, 16, mixing="linear", noise=0.05, random_state=0).x
-    many = rng.normal(size=(3000, 4)) @ rng.normal(size=(4, 16))
-    assert _checks.sparse(material(few, 4)).holds
-    assert not _checks.sparse(material(many, 4)).holds
+    few = sparse_mixing(3000, 6, 24, mixing="linear", noise=0.05, random_state=0).x
+    many = rng.normal(size=(3000, 6)) @ rng.normal(size=(6, 24))
+    assert _checks.sparse(material(few, 6)).holds
+    assert not _checks.sparse(material(many, 6)).holds
 
 
 def test_groups_are_counted(rng):

@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unmix
-from families import ESTIMATORS, TRANSFORMERS, label, quick
+from families import ESTIMATORS, TRANSFORMERS, SmallNetwork, label, quick
 from unmix.estimators import _number
 from unmix.evidence._case import fit_anew
 from unmix.solvers.number import Number
@@ -52,7 +52,7 @@ def test_every_estimator_finds_its_number_and_keeps_the_setting(member, x, two, 
     assert model.n_components == "auto" and clone(model).n_components == "auto"
     assert model.n_components_ == 2 and model.transform(x).shape == (150, 2)
     assert len(model.get_feature_names_out()) == 2
-    again = unmix.load(model.save(tmp_path / "model"))
+    again = unmix.load(model.save(tmp_path / "model"), trusted=[SmallNetwork()])
     assert again.n_components == "auto" and again.n_components_ == 2
     np.testing.assert_array_equal(again.transform(x), model.transform(x))
 
