@@ -90,6 +90,7 @@ def _checked(X: Any, domains: Any, most: int) -> tuple[np.ndarray, np.ndarray | 
     if not isinstance(most, Integral) or isinstance(most, bool) or most < 1:
         raise ValueError(f"`most` must be an integer of at least 1, got {most!r}.")
     labels = None if domains is None else np.asarray(domains).reshape(-1)
+    labels = labels.astype(str) if labels is not None and labels.dtype == object else labels
     if labels is not None and len(labels) != len(values):
         raise ValueError(f"`domains` must have one label per row, got {len(labels)} for {len(values)}.")
     return values, labels

@@ -59,9 +59,9 @@ def choose(given: Choose) -> None:
         check_writable(given.out, (".html", ".htm"))
     refuse_existing(given.out, given.force)
     table, _ = read_with_truth(given.data, columns=columns_from(given), labels=(given.domains,))
-    say_notes(table.notes)
     rest, taken = take_out(table, (given.domains,))
     known = labels(given.domains, taken, "--domains", table="DATA", rows=table)
+    say_notes(table.notes)
     from ..choice import choose as look
 
     found = look(
