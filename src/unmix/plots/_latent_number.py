@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from ._style import BLUE, GREEN, GREY, ORANGE, PURPLE, axes_or_new, legend_above
 
@@ -44,7 +45,7 @@ def latent_number(number: Any, *, agreement: Sequence[Any] = (), ax: Axes | None
         n, color=GREEN if chosen else GREY, linewidth=1.2, linestyle="-" if chosen else ":", label=words
     )
     ax.set(xlabel="latents", ylabel="nats for a held-out row")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if agreement:
         _survival(ax, agreement)
     legend_above(ax, most=5)
