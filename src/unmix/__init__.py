@@ -26,6 +26,7 @@ _ROOMS = (
     "evidence",
     "deconfound",
     "description",
+    "choice",
     "plots",
     "experiments",
     "report",
@@ -33,8 +34,16 @@ _ROOMS = (
 _FROM_ESTIMATORS = (*_ESTIMATORS, "load")
 _FROM_EVIDENCE = ("trust",)
 _FROM_DESCRIPTION = ("describe",)
+_FROM_CHOICE = ("choose",)
 
-__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS, *_FROM_EVIDENCE, *_FROM_DESCRIPTION]
+__all__ = [
+    "__version__",
+    *_ROOMS,
+    *_FROM_ESTIMATORS,
+    *_FROM_EVIDENCE,
+    *_FROM_DESCRIPTION,
+    *_FROM_CHOICE,
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -47,6 +56,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("unmix.evidence"), name)
     if name in _FROM_DESCRIPTION:
         return getattr(import_module("unmix.description"), name)
+    if name in _FROM_CHOICE:
+        return getattr(import_module("unmix.choice"), name)
     raise AttributeError(f"module 'unmix' has no attribute {name!r}")
 
 

@@ -9,7 +9,19 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
-from . import _certify, _compare, _deconfound, _demo, _fit, _judge, _reproduce, _simulate, _transform, _trust
+from . import (
+    _certify,
+    _choose,
+    _compare,
+    _deconfound,
+    _demo,
+    _fit,
+    _judge,
+    _reproduce,
+    _simulate,
+    _transform,
+    _trust,
+)
 from ._output import one_line, say
 from ._several import SeveralWords
 
@@ -23,6 +35,7 @@ app = typer.Typer(
 )
 app.command("demo", epilog=_demo.EXAMPLE)(_demo.demo)
 app.command("simulate", epilog=_simulate.EXAMPLE)(_simulate.simulate)
+app.command("choose", epilog=_choose.EXAMPLE)(_choose.choose)
 app.command("fit", epilog=_fit.FIT_EXAMPLE)(_fit.fit)
 app.command("trust", epilog=_trust.EXAMPLE)(_trust.trust)
 app.command("transform", epilog=_transform.EXAMPLE)(_transform.transform)

@@ -48,8 +48,15 @@ class Fit:
             metavar="X", help="Table: CSV or TSV (also gzipped), Parquet, Feather, H5AD, NPY or NPZ."
         ),
     ]
-    n_components: Annotated[int, typer.Option("--n-components", help="Number of latents to look for.")]
     out: Annotated[Path, typer.Option("--out", help="Where to write the model.")]
+    n_components: Annotated[
+        int | None,
+        typer.Option(
+            "--n-components",
+            help="Number of latents. [default: found first, as by `unmix choose`]",
+            show_default=False,
+        ),
+    ] = None
     method: Annotated[
         Method,
         typer.Option(
@@ -117,7 +124,7 @@ def fit(given: Fit) -> None:
     say_notes(table.notes)
     if given.fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
-    model = fit_and_save(_estimator(given), rest, given.out, **known)
+    model = fit_and_save(_estimator(given, rest.values), rest, given.out, **known)
     graph = _causal_graph(model, rest.values) if given.causal else None
     trust = judged(model, rest.values, known.get("domains"), given.effort)
     data, verdict = dataset(rest, truth, model), "none" if trust is None else trust
@@ -160,10 +167,21 @@ def _report_file(given: Fit) -> Path | None:
     return report if report is None else check_writable(report, (".html", ".htm"))
 
 
-def _estimator(given: Fit) -> Any:
+def _estimator(given: Fit, x: np.ndarray) -> Any:
     slots = None if given.slots is None else slots_of(given.slots)
     settings = {name: vars(given)[name] for name in ("n_restarts", "max_iter", "weight", "device")}
-    return make(given.method, given.n_components, random_state=given.random_state, slots=slots, **settings)
+    n = _number(x) if given.n_components is None else given.n_components
+    return make(given.method, n, random_state=given.random_state, slots=slots, **settings)
+
+
+def _number(x: np.ndarray) -> int:
+    """Find the number of latents, and say so."""
+    from ..estimators import found_number
+
+    say("unmix: note: --n-components was not given: looking for the number of latents.")
+    n = found_number(x)
+    say(f"unmix: note: {n} latents; `unmix choose` shows why.")
+    return n
 
 
 def _known(table: Table, method: str, domains: str | None) -> tuple[Table, dict[str, Any]]:

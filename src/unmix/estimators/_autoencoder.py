@@ -15,8 +15,8 @@ class Autoencoder(LatentEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of latents.
+    n_components : int or "auto"
+        Number of latents; "auto" looks for where those of a table end, see `unmix.choose`.
     encoder, decoder : callable (shape_in, shape_out) -> Module
         Network factories; vary them by `functools.partial`. A row of a table and a code have an integer as
         shape, an image (height, width, channels): see `unmix.nn.conv_encoder` and `conv_decoder`.
@@ -64,7 +64,7 @@ class Autoencoder(LatentEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
@@ -90,9 +90,9 @@ class Autoencoder(LatentEstimator):
         self.random_state = random_state
 
     def _networks(self, shape: Any) -> Objective:
-        n = self.n_components
+        n = self.n_components_
         return Objective(self.encoder(shape, n), self.decoder(n, shape), n)
 
     def _train(self, x: Any, pace: Pace) -> Trained:
         members = build(self._networks, self.n_restarts, x, pace.seed)
-        return train_restarts(members, {}, x, pace, beside=Noise(self.n_components))
+        return train_restarts(members, {}, x, pace, beside=Noise(self.n_components_))

@@ -35,6 +35,7 @@ from unmix.solvers.ica import (
 from unmix.training import device
 
 from ._kept import Kept
+from ._number import found_number, is_auto
 from ._streams import check_columns, remember_columns
 from ._tables import checked_codes, linear_loadings, plain, validated
 
@@ -65,8 +66,9 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; by default as many as the data have directions that vary.
+    n_components : int or "auto", optional
+        Number of components; by default as many as the data have directions that vary. "auto" looks for where
+        the latents of the table end, see `unmix.choose`; without whitening it changes nothing.
     fun : {"logcosh", "exp", "cube"}
         The contrast. "cube" is kurtosis, which outliers dominate.
     algorithm : {"auto", "parallel", "newton"}
@@ -157,7 +159,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         fun: str = "logcosh",
         algorithm: str = "auto",
@@ -206,7 +208,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         place = device(self.device)
         rows = self._rows(X, place)
         spread = spread_of(rows, place)
-        whitening = whitening_of(spread, self.n_components if self.whiten else None, self.rtol)
+        whitening = whitening_of(spread, self._number(X) if self.whiten else None, self.rtol)
         to = whitening.to if self.whiten else None
         white = white_rows(rows, spread, to, getattr(torch, self.precision), place)
         if not self.whiten:
@@ -246,6 +248,14 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
+
+    @property
+    def n_components_(self) -> int:
+        """The number of components: as asked for, or as found."""
+        return len(self.components_)
+
+    def _number(self, X: Any) -> int | None:
+        return found_number(X) if is_auto(self.n_components) else self.n_components  # type: ignore[return-value]
 
     def _rows(self, X: Any, place: torch.device | None) -> Rows | DaskRows:
         """Open the data, and check what can be checked before they are read."""
@@ -352,6 +362,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         for name in ("n_components", "max_iter", "n_restarts", "chunk_size"):
             value = getattr(self, name)
             free = value is None and name in ("n_components", "chunk_size")
+            free = free or (name == "n_components" and is_auto(value))
             if not free and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):
                 raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")
         for name in ("tol", "rtol"):

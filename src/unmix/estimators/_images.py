@@ -97,9 +97,9 @@ def encoded(model: Any, X: Any, encode: Function) -> np.ndarray:
 def decoded(model: Any, X: Any, decode: Function) -> np.ndarray:
     """Return the images that codes stand for, of the type that the model was fitted on."""
     codes = torch.as_tensor(np.asarray(X), dtype=PRECISION)
-    if codes.ndim != 2 or codes.shape[1] != model.n_components:
+    if codes.ndim != 2 or codes.shape[1] != model.n_components_:
         raise ValueError(
-            f"`X` must have shape (n_samples, n_components={model.n_components}), got {tuple(codes.shape)}."
+            f"`X` must have shape (n_samples, n_components={model.n_components_}), got {tuple(codes.shape)}."
         )
     with _on_device(model) as place:
         return torch.cat([_as_stored(model, decode(part.to(place))) for part in codes.split(_CHUNK)]).numpy()

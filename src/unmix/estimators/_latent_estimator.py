@@ -19,6 +19,7 @@ from unmix.training import Pace, Streamed, Trained
 from . import _images, _streams, _tables
 from ._checks import check_settings
 from ._kept import Kept
+from ._number import found_number, is_auto
 from ._settings import seed_of_run
 
 Factory = Callable[[Any, Any], nn.Module]
@@ -32,7 +33,7 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     """
 
     # what `__init__` of every subclass stores
-    n_components: int
+    n_components: int | str
     max_iter: int
     batch_size: int
     lr: float
@@ -67,7 +68,14 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         -------
         self
         """
+        self._settle(X)
         return self._fit(X, self._train)
+
+    def _settle(self, X: Any) -> None:
+        """Find the number of latents, where it is to be found."""
+        if is_auto(self.n_components):
+            check_settings(self)
+            self.number_ = found_number(X)
 
     def _fit(self, X: Any, train: Callable[[Any, Pace], Trained]) -> "LatentEstimator":
         """Read the data, train on them and remember what was found."""
@@ -102,17 +110,22 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self._part(X).explained(self, X)
 
     @property
+    def n_components_(self) -> int:
+        """The number of latents: as asked for, or as found for "auto"."""
+        return self.number_ if is_auto(self.n_components) else self.n_components  # type: ignore[return-value]
+
+    @property
     def _n_features_out(self) -> int:
-        return self.n_components
+        return self.n_components_
 
     @property
     def _least_rank(self) -> int:
         """The rank that data must have."""
-        return 1 if self.overcomplete else self.n_components
+        return 1 if self.overcomplete else self.n_components_
 
     @property
     def _objective_(self) -> Objective:
-        return Objective(self.encoder_, self.decoder_, self.n_components)
+        return Objective(self.encoder_, self.decoder_, self.n_components_)
 
     @property
     def _shape(self) -> Any:

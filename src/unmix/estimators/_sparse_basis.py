@@ -16,6 +16,7 @@ from unmix.solvers.sparse_rows import SparseRows, Spikes, fit_spikes, flags, lag
 from unmix.training import device
 
 from ._kept import Kept
+from ._number import found_number, is_auto
 from ._tables import check_table, checked_codes, linear_loadings, plain, validated
 
 SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
@@ -32,9 +33,10 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int or "auto", optional
         Number of sparse variables, by default one for each feature. With fewer, the leading principal
-        components of the data are used.
+        components of the data are used. "auto" looks for where the latents of the table end, see
+        `unmix.choose`.
     solver : {"descent", "ransac", "subspaces", "lagrangian"}
         "descent": all kinds of starts, a smooth cost that tends to counting. "ransac": hyperplanes through
         random samples, up to about twenty variables. "subspaces": supports of mixture components found
@@ -96,7 +98,7 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         solver: str = "descent",
         n_starts: int | None = None,
@@ -130,8 +132,8 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._check_settings()
         values = validate_data(self, plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
         values = np.ascontiguousarray(values, dtype=np.float64)
-        n = values.shape[1] if self.n_components is None else self.n_components
-        check_table(values, int(n))
+        n = self._number(values)
+        check_table(values, n)
         self.mean_ = values.mean(0)
         whitening, dewhitening = _white_maps(values, n)
         white = torch.as_tensor((values - self.mean_) @ whitening)
@@ -164,6 +166,16 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of inactive entries; the higher, the sparser."""
         return float(1 - self.activity(X).mean())
+
+    @property
+    def n_components_(self) -> int:
+        """The number of sparse variables: as asked for, or as found."""
+        return len(self.components_)
+
+    def _number(self, values: np.ndarray) -> int:
+        if self.n_components is None:
+            return values.shape[1]
+        return found_number(values) if is_auto(self.n_components) else int(self.n_components)
 
     @property
     def _n_features_out(self) -> int:
@@ -209,7 +221,7 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _check_settings(self) -> None:
         for name in ("n_components", "n_starts", "max_samples", "max_iter"):
             value = getattr(self, name)
-            if value is None and name in ("n_components", "n_starts"):
+            if (value is None and name in ("n_components", "n_starts")) or is_auto(value):
                 continue
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")

@@ -101,7 +101,7 @@ def encoded(model: Any, X: Any, encode: Function) -> np.ndarray:
 
 def decoded(model: Any, X: Any, decode: Function) -> np.ndarray:
     """Return the rows that codes stand for, in the units and precision they have."""
-    codes = checked_codes(X, model.n_components)
+    codes = checked_codes(X, model.n_components_)
     rows = in_chunks(decode, torch.as_tensor(codes, dtype=PRECISION)).numpy()
     return (rows * model.scale_ + model.mean_).astype(codes.dtype, copy=False)
 

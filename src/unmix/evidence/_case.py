@@ -120,6 +120,8 @@ def fit_anew(
 ) -> Any:
     """Fit a fresh copy of a model quietly, from a seed and with some settings changed."""
     fresh = clone(model)
+    if fresh.get_params(deep=False).get("n_components") == "auto":  # the same number in every refit
+        fresh.set_params(n_components=model.n_components_)
     own = fresh.get_params(deep=False)
     quiet = {"random_state": random_state, "checkpoint": None, "verbose": False} | settings
     fresh.set_params(**{name: value for name, value in quiet.items() if name in own})
