@@ -91,7 +91,7 @@ def test_a_page_is_green_only_where_all_replicate_and_all_are_trusted(yes, tone,
 
 def test_verdicts_on_other_runs_or_latents_are_refused():
     found = replicate(runs(), names=["a", "b", "c"])
-    with pytest.raises(ValueError, match="`verdicts` must be of the runs .* got 'd'"):
+    with pytest.raises(ValueError, match=r"`verdicts` must be of the runs .* got 'd'"):
         found.beside({"d": verdict(1)})
     with pytest.raises(ValueError, match="`verdicts` must be about the 4 latents of a, got 3"):
         found.beside({"a": verdict(1, n=3)})
