@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from unmix._waiting import stages, waiting
+
 from ._beside import Noise, Width
 from ._ensemble import Ensemble, Separate
 from ._history import History
@@ -16,6 +18,7 @@ from ._pace import Pace
 from ._sources import Held, Streamed
 
 _JUDGED, _JUDGED_IMAGES = 2000, 256  # samples on which restarts are compared
+_STEP, _SEARCH = 2, 60  # time of a step in members, of a search for coordinates in steps; only for the bar
 
 Data = tuple[Tensor, ...]
 Improve = Callable[[Ensemble, Data, torch.Generator], None]
@@ -69,10 +72,14 @@ def train_restarts(
     source = data if isinstance(data, Streamed) else Held(*([data] if isinstance(data, Tensor) else data))
     race = _Race(members, weights, source, pace, beside)
     plan = rounds(pace.steps(len(source)), len(members))
-    histories = [
-        race.run(number, *bounds, improve if number < improve_rounds else None)
-        for number, bounds in enumerate(plan)
-    ]
+    searches = [improve if number < improve_rounds else None for number in range(len(plan))]
+    with waiting(pace.progress, "fit"):
+        histories = [
+            race.run(number, *bounds, search, part)
+            for number, (bounds, search, part) in enumerate(
+                zip(plan, searches, _parts(plan, searches), strict=True)
+            )
+        ]
     return Trained(race.winner(), joined(histories), tuple(race.scores))
 
 
@@ -95,7 +102,9 @@ class _Race:
         self.ensemble: Any = (Separate if images or _has_buffers(members[0]) else Ensemble)(members, weights)
         self.alive, self.scores = list(range(len(members))), [math.inf] * len(members)
 
-    def run(self, number: int, start: int, stop: int, survivors: int, improve: Improve | None) -> History:
+    def run(
+        self, number: int, start: int, stop: int, survivors: int, improve: Improve | None, part: Any
+    ) -> History:
         """Keep the best members, train them for a round, and judge them."""
         best = sorted(range(len(self.alive)), key=lambda i: self.scores[self.alive[i]])[:survivors]
         self.alive = [self.alive[i] for i in best]
@@ -107,7 +116,8 @@ class _Race:
                 self.source, start, batch_size=self.pace.batch_size, generator=generator
             )
 
-        history = self.ensemble.train(batches, start, stop, self.n_steps, self.pace, f"round-{number}")
+        with part:
+            history = self.ensemble.train(batches, start, stop, self.n_steps, self.pace, f"round-{number}")
         judged = (*self.few, self.beside.at(stop, self.few[0], self.pace.generator(-1)))
         if improve is not None:
             generator = self.pace.generator(-2 - number)
@@ -120,6 +130,15 @@ class _Race:
     def winner(self) -> Any:
         """Return the member with the lowest objective."""
         return self.ensemble.extract(min(range(len(self.alive)), key=lambda i: self.scores[self.alive[i]]))
+
+
+def _parts(plan: Sequence[tuple[int, int, int]], searches: Sequence[Improve | None]) -> list[Any]:
+    """Split the time that rounds take, by about what a step of so many members costs."""
+    steps = [
+        stop - start + _SEARCH * (search is not None)
+        for (start, stop, _), search in zip(plan, searches, strict=True)
+    ]
+    return stages([n * (members + _STEP) for n, (*_, members) in zip(steps, plan, strict=True)])
 
 
 def rounds(n_steps: int, n_members: int) -> list[tuple[int, int, int]]:
