@@ -10,6 +10,7 @@ import typer
 
 from .._version import __version__
 from . import _certify, _compare, _demo, _fit, _judge, _reproduce, _simulate, _trust
+from ._again import again, remember
 from ._output import one_line, say
 
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer's own: an unknown option, a missing argument
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = app(
-            args=list(sys.argv[1:] if arguments is None else arguments) or ["--help"],
+            args=remember(sys.argv[1:] if arguments is None else arguments) or ["--help"],
             prog_name="unmix",
             standalone_mode=False,
         )
@@ -78,7 +79,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (FloatingPointError, MemoryError, ImportError) as error:
         return _fail(1, str(error) or "out of memory")
     if code == 130:
-        say("unmix: interrupted")
+        say(f"unmix: interrupted. No file was left unfinished. To start again: {again()}")
     return code if isinstance(code, int) else 0
 
 

@@ -10,6 +10,7 @@ import typer
 
 from .. import _tables
 from .._files import atomic_write
+from .._waiting import waiting
 from ._known import array, labels, named_sets, numbers_in_parts, partition_of, source_of, table_of
 from ._output import Json, Seed, print_json, taking, tell, write_json
 from ._verdict import Effort, Spend, judged, short
@@ -159,7 +160,8 @@ def _refitted(given: Certify, model: Any, table: Any) -> Any:
         raise ValueError("`--refits` must be given with a model and --data, got less. Add what is missing.")
     from ..theory import refitted_structures
 
-    found = refitted_structures(model, table, given.n_refits, random_state=given.random_state)
+    with waiting(True, "refits", plan=f"{given.n_refits} refits to halves of {len(table):,} rows"):
+        found = refitted_structures(model, table, given.n_refits, random_state=given.random_state)
     return [*known, *found]
 
 

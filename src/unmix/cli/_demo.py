@@ -83,7 +83,7 @@ def _fit(data: Any, quick: bool, random_state: int, out: Path) -> Any:
 def _checked(model: Any, data: Any) -> Any:
     from ..evidence import trust
 
-    return trust(model, data.x, effort="quick")
+    return trust(model, data.x, effort="quick", verbose=True)
 
 
 def _scored(data: Any, model: Any, random_state: int) -> Any:

@@ -126,7 +126,8 @@ def _write_fit(
     rest, taken = take_out(table, (domains,))
     given = dataset(rest, truth, fitted)
     known = labels(domains, taken, "--domains")
-    found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), domains=known, effort=effort)
+    settings = {"domains": known, "effort": effort, "verbose": True}
+    found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), **settings)
     write(out, model=fitted, data=given, domains=known, trust="none" if found is None else found, **heading)
     warn(reason)
     return found

@@ -48,7 +48,7 @@ def trust(given: Trust) -> None:
     table, truth = read_with_truth(given.data)
     rest, taken = take_out(table, (given.domains,))
     known = labels(given.domains, taken, "--domains", table="DATA")
-    settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state}
+    settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state, "verbose": True}
     found = judge(fitted, columns_for(fitted, rest), domains=known, **settings)
     lines = [*short(found), *evidence(found)]
     _write(given.out, found, lines, model=fitted, data=dataset(rest, truth, fitted))

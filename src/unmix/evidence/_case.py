@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from unmix._fitted import Fitted
 from unmix._waiting import waiting
+from unmix.estimators._latent_estimator import LatentEstimator
 
 from ._link import EFFORTS
 
@@ -123,7 +124,8 @@ def fit_anew(
     """Fit a fresh copy of a model from a seed and with some settings changed, as part of what is shown."""
     fresh = clone(model)
     own = fresh.get_params(deep=False)
-    asked = {"random_state": random_state, "checkpoint": None, "verbose": True} | settings
+    ours = isinstance(fresh, LatentEstimator)  # which shows a refit as part of what encloses it
+    asked = {"random_state": random_state, "checkpoint": None, "verbose": ours} | settings
     fresh.set_params(**{name: value for name, value in asked.items() if name in own})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of a refit, which the links judge

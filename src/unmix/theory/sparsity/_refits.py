@@ -64,5 +64,5 @@ def _refit(model: Any, samples: np.ndarray, rng: np.random.Generator) -> Structu
     fresh = clone(model)
     own = fresh.get_params(deep=False).keys()
     seed = int(rng.integers(2**31 - 1))
-    settings = {"random_state": seed, "checkpoint": None, "verbose": True}  # a checkpoint is of one run
+    settings = {"random_state": seed, "checkpoint": None}  # a checkpoint is of one run
     return fresh.set_params(**{k: v for k, v in settings.items() if k in own}).fit(samples[half]).structure_
