@@ -94,10 +94,11 @@ def test_a_guess_serves_until_the_pace_is_known(clock):
     pace = Pace(guess=60.0, clock=clock)
     clock.time = 15.0
     pace.at(0.0)
-    assert pace.left == 45.0 and Plan("4 refits").once(pace) == "unmix: about 1 min 0 s: 4 refits"
+    plan = Plan("4 refits")
+    assert pace.left == 45.0 and plan.once(pace) == ""  # which tells what was measured
     clock.time = 20.0
     pace.at(0.5)
-    assert pace.left == 5.0
+    assert pace.left == 5.0 and plan.once(pace) == "unmix: about 25 s: 4 refits" and plan.once(pace) == ""
 
 
 def test_work_within_work_tells_its_part(monkeypatch):

@@ -213,7 +213,7 @@ class Plan:
 
     def once(self, pace: Pace) -> str:
         """Return the line the first time that it can be told, where the work is long enough for one."""
-        if not self.what or pace.left is None or (pace.timed < _TIMED and pace.guess is None):
+        if not self.what or pace.left is None or pace.timed < _TIMED:
             return ""
         what, self.what = self.what, ""
         seconds = pace.now - pace.began + pace.left

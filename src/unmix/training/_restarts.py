@@ -73,13 +73,11 @@ def train_restarts(
     race = _Race(members, weights, source, pace, beside)
     plan = rounds(pace.steps(len(source)), len(members))
     searches = [improve if number < improve_rounds else None for number in range(len(plan))]
+    histories = []
     with waiting(pace.progress, "fit"):
-        histories = [
-            race.run(number, *bounds, search, part)
-            for number, (bounds, search, part) in enumerate(
-                zip(plan, searches, _parts(plan, searches), strict=True)
-            )
-        ]
+        for number, part in enumerate(_parts(plan, searches)):
+            with part:
+                histories.append(race.run(number, *plan[number], searches[number]))
     return Trained(race.winner(), joined(histories), tuple(race.scores))
 
 
@@ -102,9 +100,7 @@ class _Race:
         self.ensemble: Any = (Separate if images or _has_buffers(members[0]) else Ensemble)(members, weights)
         self.alive, self.scores = list(range(len(members))), [math.inf] * len(members)
 
-    def run(
-        self, number: int, start: int, stop: int, survivors: int, improve: Improve | None, part: Any
-    ) -> History:
+    def run(self, number: int, start: int, stop: int, survivors: int, improve: Improve | None) -> History:
         """Keep the best members, train them for a round, and judge them."""
         best = sorted(range(len(self.alive)), key=lambda i: self.scores[self.alive[i]])[:survivors]
         self.alive = [self.alive[i] for i in best]
@@ -116,12 +112,14 @@ class _Race:
                 self.source, start, batch_size=self.pace.batch_size, generator=generator
             )
 
-        with part:
+        training, search = stages([stop - start, _search(improve)])
+        with training:
             history = self.ensemble.train(batches, start, stop, self.n_steps, self.pace, f"round-{number}")
         judged = (*self.few, self.beside.at(stop, self.few[0], self.pace.generator(-1)))
         if improve is not None:
             generator = self.pace.generator(-2 - number)
-            _improve_where_lower(self.ensemble, improve, judged, self.n_steps, generator)
+            with search:
+                _improve_where_lower(self.ensemble, improve, judged, self.n_steps, generator)
         found = self.ensemble.scores(judged, self.n_steps).tolist()
         for index, score in zip(self.alive, found, strict=True):
             self.scores[index] = score
@@ -134,11 +132,16 @@ class _Race:
 
 def _parts(plan: Sequence[tuple[int, int, int]], searches: Sequence[Improve | None]) -> list[Any]:
     """Split the time that rounds take, by about what a step of so many members costs."""
-    steps = [
-        stop - start + _SEARCH * (search is not None)
-        for (start, stop, _), search in zip(plan, searches, strict=True)
-    ]
-    return stages([n * (members + _STEP) for n, (*_, members) in zip(steps, plan, strict=True)])
+    return stages(
+        [
+            (stop - start + _search(improve)) * (members + _STEP)
+            for (start, stop, members), improve in zip(plan, searches, strict=True)
+        ]
+    )
+
+
+def _search(improve: Improve | None) -> int:
+    return 0 if improve is None else _SEARCH
 
 
 def rounds(n_steps: int, n_members: int) -> list[tuple[int, int, int]]:
