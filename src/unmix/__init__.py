@@ -15,6 +15,7 @@ _ROOMS = (
     "theory",
     "metrics",
     "rows",
+    "tables",
     "nn",
     "training",
     "penalties",

@@ -95,7 +95,7 @@ class Findings:
 
     Common to all are the name of the method, the structure, the number of latents, of observed variables and
     of passes over the data, the course of the training, the objectives of the restarts, the names of the
-    observed variables, and flags: what is wrong with the result, in words.
+    observed variables, what was done to the table before the fit, and flags: what is wrong, in words.
 
     Examples
     --------
@@ -112,6 +112,7 @@ class Findings:
     history: Any = None
     restarts: Any = None
     feature_names_in: Any = None
+    recipe: Any = None
     flags: tuple[str, ...] | None = None
     resting: Resting | None = None
     mixture: Mixture | None = None
@@ -173,7 +174,16 @@ def findings_of(model: Any) -> Findings:
 
 def read_findings(model: Any) -> Findings:
     """Read fitted attributes: each field `name` of a part is kept by a model as `name_`."""
-    own = ("structure", "n_features_in", "n_iter", "history", "restarts", "feature_names_in", "flags")
+    own = (
+        "structure",
+        "n_features_in",
+        "n_iter",
+        "history",
+        "restarts",
+        "feature_names_in",
+        "recipe",
+        "flags",
+    )
     return Findings(
         type(model).__name__,
         n_components=getattr(model, "_n_features_out", None),

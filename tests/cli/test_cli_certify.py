@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unmix as library
-from unmix import _tables
+from unmix import tables
 from unmix.structure import Structure
 from unmix.theory import (
     between,
@@ -38,7 +38,7 @@ def fitted(tmp_path_factory):
     np.save(folder / "x.npy", data.x)
     batches = np.arange(200) % 4
     names = [*model.feature_names_in_, "batch"]
-    _tables.write(folder / "table.csv", np.column_stack([data.x, batches]), names)
+    tables.write(folder / "table.csv", np.column_stack([data.x, batches]), names)
     np.savez(folder / "more.npz", u=batches, z=data.z)
     return folder
 
@@ -191,7 +191,7 @@ def bad_lines():
 
 @pytest.mark.parametrize(("line", "words"), [pytest.param(*case[1:], id=case[0]) for case in bad_lines()])
 def test_bad_input_ends_with_two_and_one_line(line, words, mask, tmp_path, refused):
-    _tables.write(tmp_path / "table.csv", np.arange(12.0).reshape(6, 2))
+    tables.write(tmp_path / "table.csv", np.arange(12.0).reshape(6, 2))
     np.save(tmp_path / "J.npy", np.ones((5, 4, 3)))
     np.save(tmp_path / "J2.npy", np.ones((5, 2, 2)))
     np.savez(tmp_path / "two.npz", a=np.ones(2), b=np.ones(2))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from unmix import _tables
+from unmix import tables
 from unmix.cli import _compare, _output
 from unmix.metrics import align, replicate
 
@@ -48,7 +48,7 @@ def test_every_format_gives_the_same_numbers(suffix, runs, unmix_json):
     if suffix == "safetensors":
         save_file({"z": np.load(runs / "run2.npy")}, runs / "run2.safetensors")
     else:
-        _tables.write(runs / f"run2.{suffix}", np.load(runs / "run2.npy"), key="z_hat")
+        tables.write(runs / f"run2.{suffix}", np.load(runs / "run2.npy"), key="z_hat")
     expected = unmix_json("compare", runs / "run1.npy", runs / "run2.npy")
     document = unmix_json("compare", runs / "run1.npy", runs / f"run2.{suffix}")
     assert document["permutation"] == pytest.approx(expected["permutation"], rel=1e-12)

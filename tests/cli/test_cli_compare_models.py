@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pages import Page
-from unmix import _tables
+from unmix import tables
 from unmix.data import multi_domain, sparse_mixing
 
 FIT = ("--n-components", 3, "--max-iter", 3, "--n-restarts", 1)
@@ -16,9 +16,9 @@ FIT = ("--n-components", 3, "--max-iter", 3, "--n-restarts", 1)
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     x = sparse_mixing(160, n_latents=3, n_observed=6, random_state=0).x
-    _tables.write(folder / "x.csv", x, list("abcdef"))
+    tables.write(folder / "x.csv", x, list("abcdef"))
     moving = multi_domain(240, 3, n_domains=3, random_state=0)
-    _tables.write(folder / "moving.csv", np.column_stack([moving.x, moving.u]), [*"abcdef", "batch"])
+    tables.write(folder / "moving.csv", np.column_stack([moving.x, moving.u]), [*"abcdef", "batch"])
     return folder
 
 

@@ -10,9 +10,9 @@ import sys
 import numpy as np
 import pytest
 
-from unmix import _tables
 from unmix.metrics import mcc
 from unmix.structure import Structure
+from unmix.tables import read, write
 from unmix.theory import certify
 
 MASK = Structure([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
@@ -25,7 +25,7 @@ def tables(tmp_path):
     z = rng.normal(size=(200, 3))
     x = z @ rng.normal(size=(3, 4))
     np.savez(tmp_path / "data.npz", x=x, z=z)
-    _tables.write(tmp_path / "z_hat.csv", -z[:, ::-1] + 0.1 * rng.normal(size=z.shape))
+    write(tmp_path / "z_hat.csv", -z[:, ::-1] + 0.1 * rng.normal(size=z.shape))
     return tmp_path
 
 
@@ -60,8 +60,8 @@ def test_certify_tells_a_person_and_writes_a_file(tmp_path, unmix):
 def test_evaluate_scores_beside_raw_x_and_floor(tables, unmix_json):
     data, out = tables / "data.npz", tables / "s.json"
     document = unmix_json("evaluate", data, tables / "z_hat.csv", "--x", data, "--out", out)
-    z, x = _tables.read(f"{tables}/data.npz:z").values, _tables.read(f"{tables}/data.npz:x").values
-    assert document["mcc"]["value"] == pytest.approx(mcc(z, _tables.read(tables / "z_hat.csv").values))
+    z, x = read(f"{tables}/data.npz:z").values, read(f"{tables}/data.npz:x").values
+    assert document["mcc"]["value"] == pytest.approx(mcc(z, read(tables / "z_hat.csv").values))
     assert document["mcc"]["raw"] == pytest.approx(mcc(z, x))
     assert 0 < document["mcc"]["floor"] < 1
     assert json.loads(out.read_text()) == document
@@ -138,7 +138,7 @@ def bad_lines():
         ("mask with text", ["certify", "{text}"], "cat"),
         ("mask of other numbers", ["certify", "{twos}"], "2"),
         ("ragged table", ["evaluate", "{data}", "{ragged}"], "row 2"),
-        ("NaN", ["evaluate", "{data}", "{nan}"], "finite"),
+        ("NaN", ["evaluate", "{data}", "{nan}"], "missing values"),
         ("text column", ["evaluate", "{data}", "{text}"], "column 'b' holds the text 'cat'"),
         ("truncated", ["evaluate", "{data}", "{truncated}"], "whole NPZ"),
         ("no such key", ["evaluate", "{data}:q", "{data}:z"], "must hold an array 'q'"),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import unmix as library
-from unmix import _tables
+from unmix import tables
 
 FIT = ("--n-components", 3, "--max-iter", 12, "--n-restarts", 2)
 
@@ -77,13 +77,14 @@ def test_transform_writes_the_latents(suffix, folder, data, model, unmix_json):
         "out": str(path),
         "n_samples": 200,
         "n_components": 3,
+        "n_empty": 0,
     }
-    expected = library.load(model).transform(_tables.read(data).values)
-    np.testing.assert_allclose(_tables.read(path, keys=("z",)).values, expected, rtol=1e-6)
+    expected = library.load(model).transform(tables.read(data).values)
+    np.testing.assert_allclose(tables.read(path, keys=("z",)).values, expected, rtol=1e-6)
 
 
 def test_evaluate_and_certify_what_was_fitted(folder, data, model, unmix_json):
-    unmix_json("transform", model, data, "--out", folder / "z.csv")
+    unmix_json("transform", model, data, "--force", "--out", folder / "z.csv")
     scores = unmix_json("evaluate", data, folder / "z.csv", "--x", data)
     assert 0 < scores["mcc"]["value"] <= 1 and scores["mcc"]["raw"] > 0
     structure = library.load(model).structure_
@@ -106,17 +107,17 @@ def test_report_on_data_alone(folder, data, model, unmix):
 
 
 def test_columns_are_found_by_name(folder, data, unmix, unmix_json):
-    x = _tables.read(data).values
+    x = tables.read(data).values
     names = ["a", "b", "c", "d", "e", "f"]
-    _tables.write(folder / "named.csv", x, names)
+    tables.write(folder / "named.csv", x, names)
     unmix_json("fit", folder / "named.csv", *FIT, "--out", folder / "named")
     unmix_json("transform", folder / "named", folder / "named.csv", "--out", folder / "straight.npy")
-    _tables.write(folder / "turned.csv", np.column_stack([x[:, ::-1], x[:, 0]]), [*names[::-1], "extra"])
+    tables.write(folder / "turned.csv", np.column_stack([x[:, ::-1], x[:, 0]]), [*names[::-1], "extra"])
     unmix_json("transform", folder / "named", folder / "turned.csv", "--out", folder / "turned.npy")
     np.testing.assert_array_equal(np.load(folder / "straight.npy"), np.load(folder / "turned.npy"))
-    _tables.write(folder / "lacking.csv", x[:, 1:], names[1:])
+    tables.write(folder / "lacking.csv", x[:, 1:], names[1:])
     result = unmix("transform", folder / "named", folder / "lacking.csv", "--out", folder / "no.npy")
-    assert result.code == 2 and "lacks a" in result.err and not (folder / "no.npy").exists()
+    assert result.code == 2 and "lacks 'a'" in result.err and not (folder / "no.npy").exists()
 
 
 @pytest.mark.parametrize(

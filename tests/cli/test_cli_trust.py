@@ -7,7 +7,7 @@ import pytest
 
 import unmix as library
 from pages import Page
-from unmix import _tables
+from unmix import tables
 from unmix.data import multi_domain, sparse_mixing
 
 FIT = ("--n-components", 3, "--max-iter", 3, "--n-restarts", 1, "--seed", 5)
@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
     np.save(folder / "plain.npy", sparse_mixing(160, n_latents=3, n_observed=6, random_state=0).x)
     moving = multi_domain(240, 3, n_domains=3, random_state=0)
     names = [*(f"x{k}" for k in range(6)), "batch"]
-    _tables.write(folder / "moving.csv", np.column_stack([moving.x, moving.u]), names)
+    tables.write(folder / "moving.csv", np.column_stack([moving.x, moving.u]), names)
     return folder
 
 
@@ -42,12 +42,12 @@ def test_every_place_shows_the_same_verdict(method, name, domains, effort, folde
     data, model, page = folder / name, folder / method, folder / f"{method}.html"
     line = (*domains, "--effort", effort)
     told = {
-        "fit": unmix_json("fit", data, "--method", method, *FIT, *line, "--out", model)["trust"],
+        "fit": unmix_json("fit", data, "--method", method, *FIT, *line, "--force", "--out", model)["trust"],
         "trust": unmix_json("trust", model, data, *line),
         "report": unmix_json("report", model, "--data", data, *line, "--out", page)["trust"],
         "certify": unmix_json("certify", model, "--data", data, *line)["trust"],
     }
-    table = _tables.read(data).values
+    table = tables.read(data).values
     labels = {"domains": table[:, 6]} if domains else {}
     fitted = library.load(model)
     found = library.trust(fitted, table[:, :6], effort=effort, **labels)

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 import unmix
 from families import SmallNetwork
 from models import LinearModel
-from unmix import _tables
+from unmix import tables
 from unmix.data import multi_domain, sparse_mixing
 from unmix.evidence import _data, verdict_or_reason
 from unmix.nn import conv_decoder, conv_encoder
@@ -37,7 +37,7 @@ def strengths(found):
 
 def test_frames_tensors_and_files_are_judged_as_arrays_are(model, x, tmp_path):
     np.save(tmp_path / "x.npy", x)
-    _tables.write(tmp_path / "x.parquet", x, NAMES)
+    tables.write(tmp_path / "x.parquet", x, NAMES)
     (tmp_path / "shards").mkdir()
     for k, part in enumerate(np.split(x, 3)):
         np.save(tmp_path / "shards" / f"{k}.npy", part)
@@ -55,7 +55,7 @@ def test_labels_that_the_model_was_fitted_without_change_nothing(model, x):
 
 def test_columns_in_another_order_are_refused(model, x, tmp_path):
     frame = pd.DataFrame(x, columns=NAMES)[NAMES[::-1]]
-    _tables.write(tmp_path / "x.parquet", frame.to_numpy(), list(frame.columns))
+    tables.write(tmp_path / "x.parquet", frame.to_numpy(), list(frame.columns))
     for data in (frame, tmp_path / "x.parquet"):
         with pytest.raises(ValueError, match="`X` must have the feature names"):
             unmix.trust(model, data)

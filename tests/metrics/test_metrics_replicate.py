@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from unmix import _tables
+from unmix import tables
 from unmix.metrics import replicate
 from unmix.metrics.alignment import _columns, _matches, _noise, _spans
 from unmix.rows import array_rows
@@ -193,7 +193,7 @@ def test_files_and_folders_of_shards_give_the_same_as_arrays(tmp_path):
     (tmp_path / "shards").mkdir()
     for k, part in enumerate(np.array_split(other, 3)):
         np.save(tmp_path / "shards" / f"{k}.npy", part)
-    _tables.write(tmp_path / "other.parquet", other)
+    tables.write(tmp_path / "other.parquet", other)
     whole = replicate([z, other, other]).to_dict()
     paths = [tmp_path / "z.npy", str(tmp_path / "shards"), tmp_path / "other.parquet"]
     assert replicate(paths).to_dict() == whole

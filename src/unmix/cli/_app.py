@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
-from . import _certify, _compare, _demo, _fit, _judge, _reproduce, _simulate, _trust
+from . import _certify, _compare, _demo, _fit, _judge, _reproduce, _simulate, _transform, _trust
 from ._again import again, remember
 from ._output import one_line, say
 
@@ -25,7 +25,7 @@ app.command("demo", epilog=_demo.EXAMPLE)(_demo.demo)
 app.command("simulate", epilog=_simulate.EXAMPLE)(_simulate.simulate)
 app.command("fit", epilog=_fit.FIT_EXAMPLE)(_fit.fit)
 app.command("trust", epilog=_trust.EXAMPLE)(_trust.trust)
-app.command("transform", epilog=_fit.TRANSFORM_EXAMPLE)(_fit.transform)
+app.command("transform", epilog=_transform.EXAMPLE)(_transform.transform)
 app.command("evaluate", epilog=_judge.EVALUATE_EXAMPLE)(_judge.evaluate)
 app.command("certify", epilog=_certify.EXAMPLE)(_certify.certify)
 app.command("compare", epilog=_compare.COMPARE_EXAMPLE)(_compare.compare)

@@ -8,10 +8,19 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from .. import _tables
 from .._files import atomic_write
 from .._waiting import waiting
-from ._known import array, labels, named_sets, numbers_in_parts, partition_of, source_of, table_of
+from ..tables import check_writable, read
+from ._known import (
+    array,
+    labels,
+    named_sets,
+    numbers_in_parts,
+    partition_of,
+    read_latents,
+    source_of,
+    table_of,
+)
 from ._output import Json, Seed, print_json, taking, tell, write_json
 from ._verdict import Effort, Spend, judged, short
 
@@ -95,7 +104,7 @@ def certify(given: Certify) -> None:
     """
     out = given.out
     if out is not None:
-        _tables.check_writable(out, _OUT)
+        check_writable(out, _OUT)
     if given.stability and given.jacobians is None and given.data is None:
         raise ValueError("`--stability` must be given with --data or --jacobians, got neither. Add one.")
     structure, model = source_of(given.source)
@@ -132,15 +141,15 @@ def _facts(given: Certify, model: Any, table: Any, taken: dict[str, np.ndarray])
     """Read what options and their files say, as `explain` takes it."""
     return {
         "jacobians": _read(given.jacobians, lambda path: array(path, 3, "--jacobians")),
-        "z": _read(given.codes, lambda path: _tables.read(path, keys=("z_hat", "z")).values),
+        "z": _read(given.codes, lambda path: read_latents(path, ("z_hat", "z")).values),
         "independent_latents": given.independent,
         "groups": _read(given.groups, lambda text: numbers_in_parts(text, "--groups")),
         **named_sets(given.sets or [], given.ask),
         "domains": labels(given.domains, taken, "--domains", counts=True),
-        "masks": _read(given.masks, lambda path: _tables.read(path, keys=("masks",)).values),
+        "masks": _read(given.masks, lambda path: read(path, keys=("masks",)).values),
         "components": labels(given.components, taken, "--components"),
         "partition": _read(given.partition, partition_of),
-        "second_run": _read(given.against, lambda path: _tables.read(path, keys=("z_hat", "z", "x")).values),
+        "second_run": _read(given.against, lambda path: read_latents(path, ("z_hat", "z", "x")).values),
         "structures": _refitted(given, model, table),
         "n_resamples": given.stability,
         "random_state": given.random_state,

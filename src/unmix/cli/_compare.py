@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from .. import _tables
 from ..rows import Rows
+from ..tables import check_writable
 from ._output import Json, Seed, print_json, progress, taking, tell
 from ._runs import Run, open_runs, verdicts
 from ._verdict import DOMAINS, Effort, Spend, short
@@ -64,7 +64,7 @@ def compare(given: Compare) -> None:
     Beside each latent of a model stands the verdict of `unmix trust`: agreement is not identification.
     """
     if given.out is not None:
-        _tables.check_writable(given.out, (".html", ".htm"))
+        check_writable(given.out, (".html", ".htm"))
     if len(given.runs) < 2:
         raise ValueError(
             f"`RUN1 RUN2 ...` must be at least two runs, got {len(given.runs)}. Name another file."

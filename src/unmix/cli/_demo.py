@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._tables import Table
+from ..tables import Table
 from ._models import fit_and_save, make
 from ._output import Json, Seed, print_json, tell
 from ._simulate import save
@@ -77,7 +77,7 @@ def _fit(data: Any, quick: bool, random_state: int, out: Path) -> Any:
     torch.set_num_threads(1)  # networks this small gain nothing from more
     pace = {"max_iter": 3 if quick else 100, "n_restarts": 3, "lr": 4e-3}  # half the default's time
     model = make("ddl", data.structure.n_latents, random_state=random_state, **pace)
-    return fit_and_save(model, Table(data.x, None), out)
+    return fit_and_save(model, Table(data.x), out)
 
 
 def _checked(model: Any, data: Any) -> Any:

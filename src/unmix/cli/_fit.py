@@ -1,4 +1,4 @@
-"""`unmix fit` and `unmix transform`: from a table to a model, and from a model to latents."""
+"""`unmix fit`: from a table to a model, and to the verdict on it."""
 
 import shutil
 from dataclasses import dataclass
@@ -10,24 +10,29 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from .. import _tables
 from .._findings import ability
 from .._names import COMMANDS
+from ..tables import Table, check_writable
 from ._known import dataset, labels, read_with_truth, slots_of, take_out
-from ._models import checkpoint_beside, columns_for, fit_and_save, kind_of, load, make
+from ._models import checkpoint_beside, fit_and_save, kind_of, make
 from ._output import Json, Seed, one_line, print_json, say, taking, tell
+from ._reading import (
+    Drop,
+    Features,
+    Force,
+    Id,
+    Layer,
+    Missing,
+    Obsm,
+    columns_from,
+    refuse_existing,
+    say_notes,
+)
 from ._verdict import Effort, Spend, judged, short
 
 FIT_EXAMPLE = (
     "Example: [bold]unmix fit data.npz --n-components 5 --out model[/]. Killed? The same command goes on."
 )
-TRANSFORM_EXAMPLE = "Example: [bold]unmix transform model data.npz --out latents.csv[/]"
-
-Data = Annotated[
-    str, typer.Argument(metavar="X", help="Table to read: CSV, NPY, Parquet or NPZ (`file.npz:key`).")
-]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="Model written by `unmix fit`.")]
-
 
 Method = StrEnum("Method", list(COMMANDS))  # type: ignore[misc]
 
@@ -36,7 +41,12 @@ Method = StrEnum("Method", list(COMMANDS))  # type: ignore[misc]
 class Fit:
     """Options of `unmix fit`."""
 
-    x: Data
+    x: Annotated[
+        str,
+        typer.Argument(
+            metavar="X", help="Table: CSV or TSV (also gzipped), Parquet, Feather, H5AD, NPY or NPZ."
+        ),
+    ]
     n_components: Annotated[int, typer.Option("--n-components", help="Number of latents to look for.")]
     out: Annotated[Path, typer.Option("--out", help="Where to write the model.")]
     method: Annotated[
@@ -54,7 +64,7 @@ class Fit:
         str | None,
         typer.Option(
             "--domains",
-            help="For cgvae and ivae: a column of X, or a file with one number per row (x.npz:u).",
+            help="For cgvae and ivae: a column of X, several as one (a,b), or a file with a label per row.",
         ),
     ] = None
     slots: Annotated[
@@ -77,6 +87,13 @@ class Fit:
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Forget the checkpoint of an earlier, killed fit.")
     ] = False
+    features: Features = None
+    drop: Drop = None
+    id: Id = None
+    missing: Missing = "error"
+    layer: Layer = None
+    obsm: Obsm = None
+    force: Force = False
     random_state: Seed = 0
     as_json: Json = False
 
@@ -85,9 +102,13 @@ class Fit:
 def fit(given: Fit) -> None:
     """Fit a model that explains the table by a few latents, save it, and say which can be trusted."""
     checkpoint, report = checkpoint_beside(given.out), _report_file(given)
+    refuse_existing(given.out, given.force)
+    refuse_existing(report, given.force, option="--report")
     if given.causal and find_spec("causallearn") is None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
-    table, truth = read_with_truth(given.x)
+    columns = columns_from(given)
+    table, truth = read_with_truth(given.x, columns=columns, labels=(given.domains,))
+    say_notes(table.notes)
     rest, known = _known(table, given.method, given.domains)
     if given.fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
@@ -123,7 +144,7 @@ def _report_file(given: Fit) -> Path | None:
     """Name the page to write, and refuse one that can't be written."""
     beside = given.out.with_name(given.out.name + ".html") if given.causal else None
     report = beside if given.report is None else given.report
-    return report if report is None else _tables.check_writable(report, (".html", ".htm"))
+    return report if report is None else check_writable(report, (".html", ".htm"))
 
 
 def _estimator(given: Fit) -> Any:
@@ -132,13 +153,15 @@ def _estimator(given: Fit) -> Any:
     return make(given.method, given.n_components, random_state=given.random_state, slots=slots, **settings)
 
 
-def _known(table: _tables.Table, method: str, domains: str | None) -> tuple[_tables.Table, dict[str, Any]]:
+def _known(table: Table, method: str, domains: str | None) -> tuple[Table, dict[str, Any]]:
     """Separate the domains from the observed variables, for the methods that use them."""
     if (domains is not None) != kind_of(method).needs_domains:
         what = "name a column of X or a file" if domains is None else "be left out"
         raise ValueError(f"`--domains` must {what} for --method {method}, got {domains or 'nothing'}.")
     rest, taken = take_out(table, (domains,))
-    return rest, {} if domains is None else {"domains": labels(domains, taken, "--domains", table="X")}
+    if domains is None:
+        return rest, {}
+    return rest, {"domains": labels(domains, taken, "--domains", table="X", rows=table)}
 
 
 def _causal_graph(model: Any, x: np.ndarray) -> np.ndarray | None:
@@ -151,20 +174,3 @@ def _causal_graph(model: Any, x: np.ndarray) -> np.ndarray | None:
     except ValueError as error:  # the fit is worth keeping
         say(f"unmix: warning: no causal graph: {one_line(str(error))}")
         return None
-
-
-def transform(
-    model: Model,
-    x: Data,
-    out: Annotated[Path, typer.Option("--out", help="Table of latents to write: CSV, NPY, NPZ or Parquet.")],
-    as_json: Json = False,
-) -> None:
-    """Compute the latents of every row of a table."""
-    _tables.check_writable(out)
-    fitted = load(model)
-    z_hat = np.asarray(fitted.transform(columns_for(fitted, _tables.read(x))))
-    _tables.write(out, z_hat, [f"z{j}" for j in range(z_hat.shape[1])], key="z")
-    if as_json:
-        print_json({"out": out, "n_samples": len(z_hat), "n_components": z_hat.shape[1]})
-    else:
-        tell(f"{len(z_hat):,} rows of {z_hat.shape[1]} latents: {out}")

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import _tables
-from ._known import dataset, labels, read_with_truth, take_out
+from ..tables import check_writable, read
+from ._known import dataset, labels, read_latents, read_with_truth, take_out
 from ._models import columns_for, load
 from ._output import Json, Seed, print_json, tell
 from ._verdict import DOMAINS, Effort, Spend, short, warn
@@ -45,10 +45,10 @@ def evaluate(
     from ..metrics import evaluate as score
 
     if out is not None:
-        _tables.check_writable(out, SCORES)
-    truth = _tables.read(z_true, keys=("z", "z_true"))
-    codes = _tables.read(z_hat, keys=("z_hat", "z"))
-    raw = None if x is None else _tables.read(x).values
+        check_writable(out, SCORES)
+    truth = read_latents(z_true, ("z", "z_true"))
+    codes = read_latents(z_hat, ("z_hat", "z"))
+    raw = None if x is None else read(x).values
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     declared = _discrete(discrete, truth.values.shape[1])
     found = score(
@@ -89,7 +89,7 @@ def report(
     target = source / "report.html" if out is None and source.is_dir() else out
     if target is None:
         raise ValueError("`--out` must name the HTML file to write, got nothing.")
-    _tables.check_writable(target, (".html", ".htm", ".md") if source.is_dir() else (".html", ".htm"))
+    check_writable(target, (".html", ".htm", ".md") if source.is_dir() else (".html", ".htm"))
     found = None
     if target.suffix == ".md":
         _write_summary(target, source)
@@ -122,10 +122,10 @@ def _write_fit(
     from ..evidence import verdict_or_reason
     from ..report import write
 
-    table, truth = read_with_truth(data)
+    table, truth = read_with_truth(data, model=fitted, labels=(domains,))
     rest, taken = take_out(table, (domains,))
     given = dataset(rest, truth, fitted)
-    known = labels(domains, taken, "--domains")
+    known = labels(domains, taken, "--domains", rows=table)
     settings = {"domains": known, "effort": effort, "verbose": True}
     found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), **settings)
     write(out, model=fitted, data=given, domains=known, trust="none" if found is None else found, **heading)

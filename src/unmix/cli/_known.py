@@ -1,13 +1,15 @@
 """What a user may know beside a structure, as options and files give it."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from .. import _tables
-from ._models import columns_for, load
+from .. import tables
+from ..tables import EVERY, Columns, Table, label_of, names_in, prepared
+from ._models import columns_for, load, recipe_of
 
 MASKS = (".csv", ".npy", ".json")
 TRUTH = ("z", "structure", "labels", "masks", "graph")
@@ -28,21 +30,53 @@ def mask_of(path: str) -> Any:
     """Read a structure from a table, `structure` in an NPZ file."""
     from ..structure import Structure
 
-    return Structure(_tables.read(path, keys=("structure",)).values)
+    return Structure(tables.read(path, keys=("structure",)).values)
 
 
-def read_with_truth(path: str) -> tuple[_tables.Table, dict[str, Any]]:
-    """Read x and, where an NPZ file has it, what `unmix simulate` knows of its latents, from one read."""
-    table, more = _tables.read_with(path, also=() if ".npz:" in path else TRUTH)
+def read_with_truth(
+    path: str, *, columns: Columns = EVERY, model: Any = None, labels: tuple[str | None, ...] = ()
+) -> tuple[Table, dict[str, Any]]:
+    """Read x and, where an NPZ file has it, what `unmix simulate` knows of its latents, from one read.
+
+    For a model that is yet to be fitted, columns that nothing can be learnt from are left out; for a fitted
+    one the columns are its own, and rows are left out that it can't be asked about.
+    """
+    columns = replace(columns, labels=tuple(name for name in labels if name is not None))
+    also = () if ".npz:" in path else TRUTH
+    if model is None:
+        table, more = tables.read_with(path, columns=columns, also=also)
+        table = prepared(table, path)
+    else:
+        recipe = recipe_of(model)
+        (table, whole), more = tables.read_like_with(path, recipe, columns=columns, also=also)
+        table = table if whole.all() else replace(table.take(whole), kept=whole)
+    return table, _known_of(more, table, path)
+
+
+def read_latents(path: str, keys: tuple[str, ...]) -> Table:
+    """Read latents; of a table with columns `z0`, `z1`, ... these, whatever stands beside them."""
+    table = tables.read(path, keys=keys)
+    latents = [name for name in table.names or () if name[:1] == "z" and name[1:].isdecimal()]
+    return table if not latents else without(table, set(table.names or ()) - set(latents))
+
+
+def _known_of(more: dict[str, Any], table: Table, path: str) -> dict[str, Any]:
+    """Return what is known of the rows and columns that are left."""
     if "z" not in more:
-        return table, {}
-    more["z"] = _tables.checked(more["z"], source=f"{path}:z").values
+        return {}
+    rows = slice(None) if table.kept is None else table.kept
+    known = {name: value[rows] if name in ("z", "labels") else value for name, value in more.items()}
+    known["z"] = tables.read(known["z"]).values
     if "structure" in more:
-        more["structure"] = _tables.checked(more["structure"], source=f"{path}:structure").values
-    return table, more
+        assert table.recipe is not None
+        support = tables.read(more["structure"]).values
+        all_there = table.recipe.named or len(support) != table.recipe.n_columns
+        at = [] if all_there else [int(name[1:]) for name in table.recipe.features]
+        known["structure"] = support if all_there else support[at]
+    return known
 
 
-def dataset(table: _tables.Table, truth: dict[str, Any], model: Any) -> Any:
+def dataset(table: Table, truth: dict[str, Any], model: Any) -> Any:
     """Return data for a report: x alone, or with the truth where it is known."""
     from ..structure import Structure
 
@@ -56,25 +90,37 @@ def dataset(table: _tables.Table, truth: dict[str, Any], model: Any) -> Any:
 def table_of(
     data: str | None, model: Any, wanted: tuple[str | None, ...]
 ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
-    """Read the data of a model, and take out the columns that options name."""
+    """Read the data of a model, and the columns that options name."""
     if data is None:
         return None, {}
     if model is None:
         raise ValueError(
             "`--data` must be given with a model, got a mask. Give latents as --codes, or Jacobians."
         )
-    rest, taken = take_out(_tables.read(data), wanted)
+    table, _ = read_with_truth(data, model=model, labels=wanted)
+    rest, taken = take_out(table, wanted)
     return columns_for(model, rest), taken
 
 
-def take_out(
-    table: _tables.Table, wanted: tuple[str | None, ...]
-) -> tuple[_tables.Table, dict[str, np.ndarray]]:
-    """Separate the columns that options name from the rest of a table."""
-    names = table.names or ()
-    taken = {name: table.values[:, names.index(name)] for name in wanted if name in names}
-    kept = [k for k in range(table.values.shape[1]) if not names or names[k] not in taken]
-    return _tables.Table(table.values[:, kept], tuple(names[k] for k in kept) if names else None), taken
+def take_out(table: Table, wanted: tuple[str | None, ...]) -> tuple[Table, dict[str, np.ndarray]]:
+    """Return the labels that options name, one column or several each, and the table without them."""
+    there = [*table.metadata, *(table.names or ())]
+    named = {text: names_in([text], there) for text in wanted if text is not None}
+    taken = {
+        text: label_of(table, names) for text, names in named.items() if names and set(names) <= set(there)
+    }
+    used = {name for text in taken for name in named[text]}
+    return without(table, used), taken
+
+
+def without(table: Table, used: set[str]) -> Table:
+    """Leave out features that are labels after all."""
+    if table.names is None or not used & set(table.names):
+        return table
+    kept = [k for k, name in enumerate(table.names) if name not in used]
+    names = tuple(table.names[k] for k in kept)
+    recipe = None if table.recipe is None else replace(table.recipe, features=names)
+    return replace(table, values=table.values[:, kept], names=names, recipe=recipe)
 
 
 def labels(
@@ -84,28 +130,49 @@ def labels(
     *,
     counts: bool = False,
     table: str = "--data",
+    rows: Table | None = None,
 ) -> Any:
-    """Return a number, where one will do, or the label of each row: a column of the data, or a file."""
+    """Return a number, where one will do, or the label of each row: columns of the data, or a file."""
     if text is None or text in taken:
         return None if text is None else taken[text]
     if counts and text.lstrip("+-").isdecimal():
         return int(text)
     if not _tables_file(text):
         number = "a number, " if counts else ""
-        raise ValueError(
-            f"`{option}` must be {number}a column of {table} or a file, got {text!r}. Check the name."
-        )
-    found = array(text, None, option)
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
+        there = [] if rows is None else [*rows.metadata, *(rows.names or ())]
+        hint = tables.nearest(text, there) if there else "Check the name."
+        raise ValueError(f"`{option}` must be {number}a column of {table} or a file, got {text!r}. {hint}")
+    return _for_rows(_labels_in(text, option), rows, option)
+
+
+def _labels_in(path: str, option: str) -> np.ndarray:
+    """Read a file of labels: one column of anything, or an array with one axis."""
+    if tables.is_array_file(path):
+        found = array(path, None, option)
+        found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
+    else:
+        found = tables.read_column(path, option)
     if found.ndim != 1:
         raise ValueError(f"`{option}` must hold one label per row, got shape {found.shape}. Pick one column.")
     return found
 
 
+def _for_rows(found: np.ndarray, rows: Table | None, option: str) -> np.ndarray:
+    """Compare the number of labels with that of rows; those of rows that were dropped go with them."""
+    if rows is None:
+        return found
+    n = len(rows.values) if rows.kept is None else len(rows.kept)
+    if len(found) != n:
+        raise ValueError(
+            f"`{option}` must have one label for each of the {n:,} rows, got {len(found):,}. "
+            + ("Does its first line lack a name?" if len(found) == n - 1 else "Is it of another table?")
+        )
+    return found if rows.kept is None else found[rows.kept]
+
+
 def array(path: str, ndim: int | None, option: str) -> np.ndarray:
     """Read an array of numbers: any shape from NPY and NPZ, two axes from other tables."""
-    found = _tables.read_array(path)
+    found = tables.read_array(path)
     if found.dtype.kind not in "fiub" or (ndim is not None and found.ndim != ndim):
         axes = "numbers" if ndim is None else f"numbers with {ndim} axes"
         raise ValueError(f"`{option}` must hold {axes}, got {found.dtype} of shape {found.shape}.")

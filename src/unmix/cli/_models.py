@@ -9,7 +9,7 @@ import numpy as np
 
 from .._findings import findings_of
 from .._names import COMMANDS
-from .._tables import Table
+from ..tables import Recipe, Table, generated, listed
 from ._again import again
 from ._output import say
 
@@ -43,7 +43,7 @@ def fit_and_save(model: Any, table: Table, out: Path, **known: Any) -> Any:
         say(f"unmix: {getattr(stop, 'done', 'Interrupted.').lower()} To {how}: {again('--fresh')}")
         sys.exit(130)
     model.set_params(checkpoint=None, verbose=False)
-    remember_names(model, table.names).save(out)
+    remember(model, table).save(out)
     shutil.rmtree(checkpoint, ignore_errors=True)
     return model
 
@@ -70,21 +70,34 @@ def load(path: Path) -> Any:
     return load_model(path)
 
 
-def remember_names(model: Any, names: tuple[str, ...] | None) -> Any:
-    """Keep the column names of the table with the fitted model, as scikit-learn does for data frames."""
-    if names is not None and len(set(names)) == len(names):
-        model.feature_names_in_ = np.array(names, dtype=object)
+def remember(model: Any, table: Table) -> Any:
+    """Keep with the fitted model the names of the columns, as scikit-learn does, and the recipe."""
+    if table.names is not None and len(set(table.names)) == len(table.names):
+        model.feature_names_in_ = np.array(table.names, dtype=object)
+    if table.recipe is not None:
+        model.recipe_ = table.recipe
     return model
+
+
+def recipe_of(model: Any) -> Recipe:
+    """Return what was done to the table of the fit; of a model fitted elsewhere its columns are known."""
+    found = findings_of(model)
+    if found.recipe is not None:
+        return found.recipe
+    if found.feature_names_in is not None:
+        return Recipe(tuple(map(str, found.feature_names_in)))
+    n = int(found.n_features_in or 0)
+    return Recipe(generated(n), named=False, n_columns=n)
 
 
 def columns_for(model: Any, table: Table) -> np.ndarray:
     """Return the columns a model was fitted on, found by name where both sides have names."""
-    wanted = findings_of(model).feature_names_in
-    if wanted is None or table.names is None:
+    wanted = recipe_of(model)
+    if table.recipe is wanted or not wanted.named or table.names is None:
         return table.values
-    missing = [str(name) for name in wanted if name not in table.names]
+    missing = [name for name in wanted.features if name not in table.names]
     if missing:
         raise ValueError(
-            f"`X` must have the columns that the model was fitted on, it lacks {', '.join(missing)}."
+            f"`X` must have the columns that the model was fitted on, it lacks {listed(missing)}. Add them."
         )
-    return table.values[:, [table.names.index(name) for name in wanted]]
+    return table.values[:, [table.names.index(name) for name in wanted.features]]

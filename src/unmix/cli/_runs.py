@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _tables
 from ..rows import Rows, array_rows, file_rows, keys_of, use_safetensors
-from ._known import labels, take_out
+from ._known import labels, read_latents, read_with_truth, take_out
 from ._models import columns_for, load
 from ._verdict import judged
 
@@ -28,16 +27,12 @@ class Run:
 
 
 def open_runs(paths: list[str], data: str | None, domains: str | None) -> list[Run]:
-    """Open all runs; models need the data that they were fitted to, which are read once."""
+    """Open all runs; models need the data that they were fitted to."""
     names = _names(paths)
     models = [name for path, name in zip(paths, names, strict=True) if is_model(path)]
     _check_data(models, data, domains)
-    if data is None:
-        return [Run(name, _opened(path, name)) for path, name in zip(paths, names, strict=True)]
-    table, taken = take_out(_tables.read(data), (domains,))
-    known = labels(domains, taken, "--domains")
     return [
-        _judgeable(path, name, table, known) if name in models else Run(name, _opened(path, name))
+        _judgeable(path, name, data, domains) if data and name in models else Run(name, _opened(path, name))
         for path, name in zip(paths, names, strict=True)
     ]
 
@@ -70,11 +65,14 @@ def _check_data(models: list[str], data: str | None, domains: str | None) -> Non
         raise ValueError(f"`{option}` must be left out where no run is a model, got {data or domains!r}.")
 
 
-def _judgeable(path: str, name: str, table: _tables.Table, domains: Any) -> Run:
+def _judgeable(path: str, name: str, data: str, domains: str | None) -> Run:
+    """Load a model, and read the data as it takes them."""
     model = load(Path(path))
-    x = columns_for(model, table)
-    codes = np.asarray(model.transform(x))
-    return Run(name, array_rows(codes, 8192), model, x, domains)
+    table, _ = read_with_truth(data, model=model, labels=(domains,))
+    rest, taken = take_out(table, (domains,))
+    x = columns_for(model, rest)
+    known = labels(domains, taken, "--domains", rows=table)
+    return Run(name, array_rows(np.asarray(model.transform(x)), 8192), model, x, known)
 
 
 def _names(runs: list[str]) -> list[str]:
@@ -89,7 +87,7 @@ def _opened(run: str, name: str) -> Rows:
     suffix = path.suffix.lower()
     several = suffix == ".safetensors" and path.is_file() and len(keys_of(path)) > 1
     if not path.is_dir() and (suffix not in _STREAMED or several):
-        return array_rows(_tables.read(run, keys=_KEYS).values, 8192)
+        return array_rows(read_latents(run, _KEYS).values, 8192)
     try:
         return file_rows(path, lambda n_columns: 8192)
     except ValueError as error:

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import _tables
+from ..tables import check_writable, write_npz
 from ._output import Json, Seed, print_json, taking, tell
+from ._reading import Force, refuse_existing
 
 _OF_SPARSE = ("n_observed", "structure", "latents")
 _OF_MIXTURES = ("components", "mask_size", "graph_degree", "delta", "theta", "n_layers")
@@ -70,6 +71,7 @@ class Simulate:
     n_layers: Annotated[
         int | None, typer.Option("--n-layers", help="Of a mixture: layers of the mixing.")
     ] = None
+    force: Force = False
     random_state: Seed = 0
     as_json: Json = False
 
@@ -77,7 +79,8 @@ class Simulate:
 @taking(Simulate)
 def simulate(given: Simulate) -> None:
     """Simulate observed data from known latents, mixed along a sparse structure or resting in a mixture."""
-    _tables.check_writable(given.out, (".npz",))
+    check_writable(given.out, (".npz",))
+    refuse_existing(given.out, given.force)
     data = _sparse(given) if given.kind is Kind.sparse else _mixture(given)
     save(given.out, data)
     if given.as_json:
@@ -140,9 +143,7 @@ def save(path: Path, data: Any) -> Path:
     """Write a dataset as NPZ: x, z and structure; of a mixture also labels, masks, graph and unrotated z."""
     arrays = {"x": data.x, "z": data.z, "structure": data.structure.support}
     more = {name: getattr(data, name) for name in ("labels", "masks", "graph", "unrotated")}
-    return _tables.write_npz(
-        path, arrays | {name: value for name, value in more.items() if value is not None}
-    )
+    return write_npz(path, arrays | {name: value for name, value in more.items() if value is not None})
 
 
 def _document(out: Path, data: Any, random_state: int) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .. import _tables
 from .._files import atomic_write
+from ..tables import check_writable
 from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load
 from ._output import Json, print_json, taking, tell, write_json
@@ -43,11 +43,11 @@ def trust(given: Trust) -> None:
     from ..evidence import trust as judge
 
     if given.out is not None:
-        _tables.check_writable(given.out, _OUT)
+        check_writable(given.out, _OUT)
     fitted = load(given.model)
-    table, truth = read_with_truth(given.data)
+    table, truth = read_with_truth(given.data, model=fitted, labels=(given.domains,))
     rest, taken = take_out(table, (given.domains,))
-    known = labels(given.domains, taken, "--domains", table="DATA")
+    known = labels(given.domains, taken, "--domains", table="DATA", rows=table)
     settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state, "verbose": True}
     found = judge(fitted, columns_for(fitted, rest), domains=known, **settings)
     lines = [*short(found), *evidence(found)]

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from unmix._names import ESTIMATORS
 from unmix._version import __version__
 from unmix.structure import Structure
+from unmix.tables import Recipe
 from unmix.training import History, read_sealed, write_sealed
 
 from ._settings import decode, storable
@@ -59,6 +60,8 @@ def _packed(name: str, value: Any, into: dict[str, Tensor]) -> Any:
     if isinstance(value, np.ndarray):
         into[name] = torch.from_numpy(np.array(value, order="C"))
         return {"array": name}
+    if isinstance(value, Recipe):
+        return {"recipe": value.to_dict()}
     if isinstance(value, float | np.floating):
         return {"float": repr(float(value))}
     if isinstance(value, tuple | list):
@@ -150,6 +153,8 @@ def _unpacked(packed: Any, tensors: dict[str, Tensor]) -> Any:
         return packed
     if "array" in packed:
         return tensors[packed["array"]].numpy()
+    if "recipe" in packed:
+        return Recipe.from_dict(packed["recipe"])
     if "float" in packed:
         return float(packed["float"])
     if "objects" in packed:

@@ -12,6 +12,7 @@ from torch import Tensor
 from unmix.nn import jacobian
 from unmix.objectives import in_chunks
 from unmix.structure import Structure
+from unmix.tables import features_of
 from unmix.training import device
 
 PRECISION = torch.float64  # so that results do not depend on how samples are grouped
@@ -22,15 +23,15 @@ Function = Callable[[Tensor], Tensor]
 
 
 def plain(X: Any) -> Any:
-    """Return tensors as arrays, and everything else as it is."""
-    return X.detach().cpu().numpy() if isinstance(X, Tensor) else X
+    """Return tensors as arrays, AnnData and frames with text as frames of numbers, all else as it is."""
+    return X.detach().cpu().numpy() if isinstance(X, Tensor) else features_of(X)
 
 
 def read(model: Any, X: Any) -> Tensor:
     """Check a table, remember mean and scale of its columns, and return it standardised on the device."""
     values = validate_data(model, plain(X), dtype=_TYPES, ensure_min_samples=2)
     values = np.ascontiguousarray(values)  # so that the layout in memory does not change a bit
-    forget(model, "image_shape_", "bytes_")
+    forget(model, "image_shape_", "bytes_", "recipe_")
     check_table(values, model._least_rank)
     model.mean_, model.scale_ = values.mean(0, dtype=np.float64), values.std(0, dtype=np.float64)
     return torch.as_tensor((values - model.mean_) / model.scale_, dtype=torch.float32).to(

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unmix._findings import ability, findings_of
 from unmix.rows import Rows, file_rows
+from unmix.tables import features_of
 
 LEAST = 20
 MOST = 200_000  # rows of a file: every k-th of more, which are read block by block
@@ -56,6 +57,7 @@ def without_names() -> Iterator[None]:
 
 def _rows(model: Any, X: Any) -> tuple[np.ndarray, int]:
     """Return the rows as an array, and that every how many-th was taken."""
+    X = features_of(X)
     table = file_rows(X, lambda n_columns: _BLOCK) if isinstance(X, str | os.PathLike) else X
     names = table.names if isinstance(table, Rows) else getattr(X, "columns", None)
     _check_names(findings_of(model).feature_names_in, names)

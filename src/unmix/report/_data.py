@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ..tables import features_of
+
 
 @dataclass(frozen=True, eq=False)
 class Data:
@@ -33,6 +35,7 @@ def data_of(data: Any) -> Data:
     """Read a dataset that knows its latents, a table, or nothing."""
     if data is None:
         return Data()
+    data = features_of(data)
     names = getattr(data, "columns", None)
     if names is not None or not hasattr(data, "z"):  # a data frame may have a column of that name
         return Data(data, _matrix(data), names=names)

@@ -5,7 +5,7 @@ A table of any length is read block by block, and every pass adds up the same su
 
 from ._dask import DaskRows, dask_rows, is_dask
 from ._files import file_rows, joined_rows
-from ._parquet import read_parquet, write_parquet
+from ._parquet import opened_parquet
 from ._rows import Rows, array_rows
 from ._safetensors import keys_of, read_tensor, use_safetensors
 
@@ -17,8 +17,7 @@ __all__ = [
     "DaskRows",
     "dask_rows",
     "is_dask",
-    "read_parquet",
-    "write_parquet",
+    "opened_parquet",
     "keys_of",
     "read_tensor",
     "use_safetensors",

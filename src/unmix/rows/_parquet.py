@@ -7,46 +7,42 @@ from typing import Any
 import numpy as np
 
 _BATCH = 8192
+_BUFFER = 1 << 16  # bytes of each column that are read ahead
 
 
 def arrow() -> Any:
-    """Import pyarrow, or say how to get it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ValueError(
-            "Parquet files need pyarrow: pip install 'unmix[frames]', or use CSV or NPY."
-        ) from None
+    """Import pyarrow, where it is needed: it takes a tenth of a second."""
+    import pyarrow
+    import pyarrow.parquet
+
     return pyarrow
 
 
 def described(file: Path) -> tuple[tuple[str, ...], np.dtype, int]:
-    """Return the names of the columns, the type that holds all of them, and the number of rows."""
+    """Return the names of the numeric columns, the type that holds them, and the number of rows.
+
+    Text and dates, the index of a pandas frame and columns called `Metadata_...` are no features.
+    """
     schema = _opened(file, lambda parquet: parquet.read_schema(file))
-    names = tuple(name for name in schema.names if not name.startswith("__index_level_"))  # pandas' index
-    kinds = [schema.field(name).type for name in names]
-    types = arrow().types
-    for name, kind in zip(names, kinds, strict=True):
-        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-            raise ValueError(
-                f"`{file}` must hold numbers only, column {name!r} holds {kind}. Drop or encode it."
-            )
-    single = bool(kinds) and all(str(kind) == "float" for kind in kinds)
+    names = tuple(field.name for field in schema if _is_feature(field))
+    if not names:
+        raise ValueError(
+            f"`{file}` must have a numeric column, it holds {', '.join(schema.names) or 'none'}."
+        )
+    single = all(str(schema.field(name).type) == "float" for name in names)
     dtype = np.dtype(np.float32 if single else np.float64)
     return names, dtype, _opened(file, lambda parquet: parquet.read_metadata(file)).num_rows
 
 
-def read_parquet(file: Path) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return all numbers of a file and the names of its columns; missing values are an error."""
-    names, dtype, _ = described(file)
-    table = _opened(file, lambda parquet: parquet.read_table(file, columns=list(names)))
-    for name, column in zip(names, table.columns, strict=True):
-        if column.null_count:
-            missing = f"column {name!r} has {column.null_count}"
-            raise ValueError(f"`{file}` must have no missing values, {missing}. Fill them in.")
-    columns = [column.to_numpy().astype(dtype, copy=False) for column in table.columns]
-    return np.stack(columns, axis=1) if columns else np.empty((0, 0)), names
+def _is_feature(field: Any) -> bool:
+    types = arrow().types
+    numeric = types.is_integer(field.type) or types.is_floating(field.type) or types.is_boolean(field.type)
+    return numeric and not field.name.startswith(("__index_level_", "Metadata_"))
+
+
+def opened_parquet(file: Path) -> Any:
+    """Open a file to be read in blocks: of a large group of rows no more than some pages are in memory."""
+    return arrow().parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
 
 
 def reader(file: Path, names: tuple[str, ...], dtype: np.dtype) -> Callable[[int, int], np.ndarray]:
@@ -70,7 +66,7 @@ def reader(file: Path, names: tuple[str, ...], dtype: np.dtype) -> Callable[[int
 
 def _from(file: Path, names: tuple[str, ...], dtype: np.dtype, start: int) -> Iterator[np.ndarray]:
     """Yield rows from a place on, without the row groups before it."""
-    with arrow().parquet.ParquetFile(file) as opened:
+    with opened_parquet(file) as opened:
         sizes = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right")) if sizes else 0
         skip = start - sum(sizes[:first])
@@ -81,14 +77,6 @@ def _from(file: Path, names: tuple[str, ...], dtype: np.dtype, start: int) -> It
             if skip < len(rows):
                 yield rows[skip:]
             skip = max(0, skip - len(rows))
-
-
-def write_parquet(stream: Any, values: np.ndarray, names: list[str]) -> None:
-    """Write a table to an open file."""
-    pyarrow = arrow()
-    pyarrow.parquet.write_table(
-        pyarrow.table([pyarrow.array(column) for column in values.T], names=names), stream
-    )
 
 
 def _opened(file: Path, use: Callable[[Any], Any]) -> Any:

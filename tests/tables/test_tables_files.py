@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from safetensors.numpy import save_file
 
-from unmix import _tables
+from unmix import tables
 
-FORMATS = ["csv", "tsv", "npy", "npz", "parquet"]
+FORMATS = ["csv", "csv.gz", "tsv", "tsv.gz", "feather", "npy", "npz", "parquet"]
 finite = st.floats(allow_nan=False, allow_infinity=False)
 matrices = arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=finite)
 
@@ -24,21 +24,21 @@ matrices = arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=6), 
 def test_round_trip_is_exact(suffix, values, tmp_path_factory):
     path = tmp_path_factory.mktemp("t") / f"t.{suffix}"
     names = [f"column {j}, <b>" for j in range(values.shape[1])]
-    _tables.write(path, values, names)
-    table = _tables.read(path)
+    tables.write(path, values, names)
+    table = tables.read(path)
     np.testing.assert_array_equal(table.values, values)
     assert table.names == (None if suffix == "npy" else tuple(names))
 
 
 @pytest.mark.parametrize("suffix", ["npy", "npz", "parquet"])
 def test_float32_stays_float32(suffix, tmp_path):
-    path = _tables.write(tmp_path / f"t.{suffix}", np.ones((2, 2), np.float32))
-    assert _tables.read(path).values.dtype == np.float32
+    path = tables.write(tmp_path / f"t.{suffix}", np.ones((2, 2), np.float32))
+    assert tables.read(path).values.dtype == np.float32
 
 
 def test_integers_and_booleans_become_floats(tmp_path):
     np.save(tmp_path / "t.npy", np.eye(3, dtype=bool))
-    assert _tables.read(tmp_path / "t.npy").values.dtype == np.float64
+    assert tables.read(tmp_path / "t.npy").values.dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_integers_and_booleans_become_floats(tmp_path):
 )
 def test_csv_dialects(text, names, tmp_path):
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
-    table = _tables.read(tmp_path / "t.csv")
+    table = tables.read(tmp_path / "t.csv")
     np.testing.assert_array_equal(table.values, [[1, 2], [3, 4]])
     assert table.names == names
 
@@ -69,31 +69,31 @@ def test_csv_dialects(text, names, tmp_path):
         ("a,b\n1,2,3\n", "2 cells in every row, data row 1 has 3"),
         ("a,b\n1,2\n3,cat\n", "data row 2, column 'b' holds the text 'cat'"),
         ("1,2\n3,cat\n", "data row 2, column 2 holds the text 'cat'"),
-        ("a,b\n1,\n", "column 'b' holds an empty cell"),
-        ("a,b\n1,nan\n", "must be finite, row 1, column 'b' holds nan"),
-        ("1,2\n-inf,2\n", "must be finite, row 2, column 1 holds -inf"),
+        ("a,b\n1,\n2,3\n", r"no missing values, column 'b' has 1 \(1 of 2 rows\)"),
+        ("a,b\n1,nan\n2,3\n", "no missing values, column 'b' has 1"),
+        ("1,2\n-inf,2\n", "must have finite values, column 1 has 1 infinite"),
     ],
 )
 def test_broken_csv(text, message, tmp_path):
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(ValueError, match=message):
-        _tables.read(tmp_path / "t.csv")
+        tables.read(tmp_path / "t.csv")
 
 
 def test_csv_that_is_not_text(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(ValueError, match="UTF-8"):
-        _tables.read(tmp_path / "t.csv")
+        tables.read(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize("suffix", ["npy", "npz", "parquet"])
 @pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.98])
 def test_truncated_binary_files(suffix, kept, tmp_path):
-    path = _tables.write(tmp_path / f"t.{suffix}", np.random.default_rng(0).normal(size=(50, 3)))
+    path = tables.write(tmp_path / f"t.{suffix}", np.random.default_rng(0).normal(size=(50, 3)))
     whole = path.read_bytes()
     path.write_bytes(whole[: int(kept * len(whole))])
     with pytest.raises(ValueError, match="must be a whole"):
-        _tables.read(path)
+        tables.read(path)
 
 
 @pytest.mark.parametrize(
@@ -109,29 +109,29 @@ def test_truncated_binary_files(suffix, kept, tmp_path):
 def test_arrays_that_are_no_tables(values, message, tmp_path):
     np.save(tmp_path / "t.npy", values)
     with pytest.raises(ValueError, match=message):
-        _tables.read(tmp_path / "t.npy")
+        tables.read(tmp_path / "t.npy")
 
 
 def test_npz_with_pickled_objects(tmp_path):
     np.savez(tmp_path / "t.npz", x=np.array([[1, None]], dtype=object))
     with pytest.raises(ValueError, match="without pickled objects"):
-        _tables.read(tmp_path / "t.npz")
+        tables.read(tmp_path / "t.npz")
 
 
 def test_npz_picks_by_key_then_by_preference_then_asks(tmp_path):
     path = tmp_path / "t.npz"
     np.savez(path, z=np.zeros((2, 2)), w=np.ones((2, 3)))
-    assert _tables.read(f"{path}:w").values.shape == (2, 3)
-    assert _tables.read(path, keys=("x", "z")).values.shape == (2, 2)
+    assert tables.read(f"{path}:w").values.shape == (2, 3)
+    assert tables.read(path, keys=("x", "z")).values.shape == (2, 2)
     with pytest.raises(ValueError, match=r"it holds z, w. Pick one as `t.npz:name`"):
-        _tables.read(path)
+        tables.read(path)
     with pytest.raises(ValueError, match="must hold an array 'q'"):
-        _tables.read(f"{path}:q")
+        tables.read(f"{path}:q")
 
 
 def test_npz_with_one_array_needs_no_key(tmp_path):
     np.savez(tmp_path / "t.npz", anything=np.ones((2, 2)))
-    assert _tables.read(tmp_path / "t.npz").values.shape == (2, 2)
+    assert tables.read(tmp_path / "t.npz").values.shape == (2, 2)
 
 
 @pytest.mark.parametrize("data", [{"a": ["x", "y"]}, {"a": [[1.0], [2.0]]}])
@@ -139,41 +139,46 @@ def test_parquet_with_columns_that_are_no_numbers(data, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     arrow = pytest.importorskip("pyarrow")
     parquet.write_table(arrow.table(data), tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match="column 'a' holds"):
-        _tables.read(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"must have a numeric column, its columns hold (text|lists)"):
+        tables.read(tmp_path / "t.parquet")
 
 
 def test_parquet_with_missing_values_and_with_a_pandas_index(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1.0, 2.0]}, index=["p", "q"])
     frame.to_parquet(tmp_path / "t.parquet")
-    assert _tables.read(tmp_path / "t.parquet").names == ("a",)
+    assert tables.read(tmp_path / "t.parquet").names == ("a",)
     frame.assign(b=pandas.array([1, None], dtype="Int64")).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="column 'b' has 1"):
-        _tables.read(tmp_path / "t.parquet")
+        tables.read(tmp_path / "t.parquet")
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("no.csv", "a file that exists"), ("t.xlsx", "end in one of"), ("", "end in one of")],
+    [
+        ("no.csv", "a file that exists"),
+        ("t.xlsx", "Save the sheet as CSV"),
+        ("t.rds", "end in one of"),
+        ("", "it is a folder"),
+    ],
 )
 def test_paths_that_are_no_tables(name, message, tmp_path):
     with pytest.raises(ValueError, match=message):
-        _tables.read(tmp_path / name)
+        tables.read(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["t.xlsx", "missing/t.csv", "folder.csv"])
 def test_paths_that_cannot_be_written(name, tmp_path):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(ValueError, match="`--out` must"):
-        _tables.write(tmp_path / name, np.ones((2, 2)))
+        tables.write(tmp_path / name, np.ones((2, 2)))
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
-    path = _tables.write(tmp_path / "t.npy", np.ones((2, 2)))
+    path = tables.write(tmp_path / "t.npy", np.ones((2, 2)))
     with pytest.raises(ValueError, match=r"[Oo]bject"):
-        _tables.write(path, np.array([[object()]], dtype=object))
-    np.testing.assert_array_equal(_tables.read(path).values, np.ones((2, 2)))
+        tables.write(path, np.array([[object()]], dtype=object))
+    np.testing.assert_array_equal(tables.read(path).values, np.ones((2, 2)))
     assert [entry.name for entry in tmp_path.iterdir()] == ["t.npy"]
 
 
@@ -189,13 +194,13 @@ def one_tensor(dtype, shape, size):
 def test_safetensors_pick_by_key_then_by_preference_then_ask(tmp_path):
     path, values = tmp_path / "t.safetensors", np.arange(6, dtype=np.float32).reshape(3, 2)
     save_file({"z": values, "w": np.ones((2, 3))}, path)
-    np.testing.assert_array_equal(_tables.read(path, keys=("x", "z")).values, values)
-    assert _tables.read(path, keys=("z",)).values.dtype == np.float32
-    assert _tables.read(f"{path}:w").values.shape == (2, 3)
+    np.testing.assert_array_equal(tables.read(path, keys=("x", "z")).values, values)
+    assert tables.read(path, keys=("z",)).values.dtype == np.float32
+    assert tables.read(f"{path}:w").values.shape == (2, 3)
     with pytest.raises(ValueError, match=r"it holds w, z. Pick one as `t.safetensors:name`"):
-        _tables.read(path)
+        tables.read(path)
     with pytest.raises(ValueError, match="must hold an array 'q'"):
-        _tables.read(f"{path}:q")
+        tables.read(f"{path}:q")
 
 
 @given(values=arrays(np.uint16, (3, 2), elements=st.integers(0, 0x7F7F)))
@@ -204,7 +209,7 @@ def test_bfloat16_is_read_exactly(values, tmp_path_factory):
     header = {"z": {"dtype": "BF16", "shape": [3, 2], "data_offsets": [0, 12]}}
     path.write_bytes(raw_safetensors(header, values.astype("<u2").tobytes()))
     expected = torch.from_numpy(values.astype(np.int16)).view(torch.bfloat16).float().numpy()
-    np.testing.assert_array_equal(_tables.read(path).values, expected)
+    np.testing.assert_array_equal(tables.read(path).values, expected)
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.01, 0.1, 0.5, 0.98])
@@ -213,7 +218,7 @@ def test_truncated_safetensors(kept, tmp_path):
     whole = (tmp_path / "t.safetensors").read_bytes()
     (tmp_path / "t.safetensors").write_bytes(whole[: int(kept * len(whole))])
     with pytest.raises(ValueError, match="must be a whole safetensors file"):
-        _tables.read(tmp_path / "t.safetensors")
+        tables.read(tmp_path / "t.safetensors")
 
 
 @pytest.mark.parametrize(
@@ -233,9 +238,9 @@ def test_truncated_safetensors(kept, tmp_path):
 def test_hostile_safetensors(content, message, tmp_path):
     (tmp_path / "t.safetensors").write_bytes(content)
     with pytest.raises(ValueError, match=message):
-        _tables.read(tmp_path / "t.safetensors")
+        tables.read(tmp_path / "t.safetensors")
 
 
 def test_safetensors_are_read_and_not_written(tmp_path):
     with pytest.raises(ValueError, match="`--out` must end in"):
-        _tables.write(tmp_path / "t.safetensors", np.ones((2, 2)))
+        tables.write(tmp_path / "t.safetensors", np.ones((2, 2)))

@@ -1,0 +1,65 @@
+"""The options that say how a table is read, the same in every command, and what may be overwritten."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..tables import MISSING, Columns
+from ._output import say
+
+PATTERNS = "Names or patterns ('Cells_*'), with commas between them or given several times."
+Features = Annotated[
+    list[str] | None,
+    typer.Option("--features", help=f"Columns to use. {PATTERNS} [default: all numbers]", show_default=False),
+]
+Drop = Annotated[
+    list[str] | None, typer.Option("--drop", help=f"Columns to leave out. {PATTERNS}", show_default=False)
+]
+Id = Annotated[str | None, typer.Option("--id", help="Column that names the rows.", show_default=False)]
+Missing = Annotated[
+    str,
+    typer.Option(
+        "--missing", help="What becomes of missing values: error, drop-rows, drop-columns or median."
+    ),
+]
+Layer = Annotated[
+    str | None, typer.Option("--layer", help="Of an H5AD file: a layer instead of X.", show_default=False)
+]
+Obsm = Annotated[
+    str | None, typer.Option("--obsm", help="Of an H5AD file: an array of obsm.", show_default=False)
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
+
+
+def columns_from(given: Any, labels: Sequence[str | None] = ()) -> Columns:
+    """Read the options of a command into one value; `labels` are columns that other options use."""
+    if given.missing not in MISSING:
+        raise ValueError(f"`--missing` must be one of {', '.join(MISSING)}, got {given.missing!r}.")
+    if given.layer is not None and given.obsm is not None:
+        raise ValueError("`--layer` must be given without --obsm, got both. Choose one array.")
+    return Columns(
+        features=tuple(getattr(given, "features", None) or ()),
+        drop=tuple(given.drop or ()),
+        id=given.id,
+        labels=tuple(name for name in labels if name is not None),
+        missing=given.missing,
+        layer=given.layer,
+        obsm=given.obsm,
+    )
+
+
+def refuse_existing(path: str | Path | None, force: bool = False, *, option: str = "--out") -> None:
+    """Refuse to overwrite a file, before any work is done."""
+    if path is not None and not force and Path(path).exists():
+        raise ValueError(
+            f"`{option}` must be a new file, {str(path)!r} exists. Add --force to overwrite it, or choose "
+            "another name."
+        )
+
+
+def say_notes(notes: Sequence[str]) -> None:
+    """Say in a line each what was done to a table when it was read."""
+    for note in notes:
+        say(f"unmix: note: {note}")

@@ -1,0 +1,267 @@
+"""CSV and TSV files, plain or gzipped, through Arrow; what stands in the first line decides how."""
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pcsv
+
+from ._choice import NUMBER, listed
+from ._csv_faults import MARKERS, check_bytes, fault_of, odd_text
+from ._names import names_in
+from ._raw import Raw, kinds_of, numbers, plain, text_of
+from ._table import Columns
+
+_HEAD = 1 << 20
+_PIECE = 1 << 23
+_DELIMITERS = ",\t;"
+
+
+class Layout(NamedTuple):
+    """How a file is written: what separates cells, its first row, and whether that is a header."""
+
+    delimiter: str
+    first: list[str]
+    header: bool
+
+
+def read_csv(file: Path, columns: Columns) -> Raw:
+    """Read a file whole; a header is a first line in which any cell is text."""
+    head = _head(file)
+    check_bytes(file, head)
+    layout = layout_of(file, head)
+    names = _names(layout, file)
+    parts = _parsed(file, layout, names, columns)
+    if not len(parts.rest) and not len(parts.values):
+        raise ValueError(f"`{file}` must hold rows of numbers, it has only a header. Check the export.")
+    odd_text(file, parts.rest, _meant(names, columns), names if layout.header else ())
+    return _raw(file, layout, parts, names)
+
+
+def _head(file: Path) -> bytes:
+    try:
+        with opened(file) as stream:
+            return stream.read(_HEAD)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"`{file}` must be a whole file. ({error}) Copy or download it again.") from None
+
+
+def opened(file: Path) -> Any:
+    """Open a file, unzipped where it is gzipped, whatever it is called."""
+    return gzip.open(file, "rb") if _zipped(file) else file.open("rb")
+
+
+def _zipped(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(2) == b"\x1f\x8b"
+
+
+def layout_of(file: Path, head: bytes) -> Layout:
+    """Look at the first lines of a file."""
+    text = head.decode("utf-8-sig", errors="replace").lstrip("\r\n")
+    if not text.strip():
+        raise ValueError(f"`{file}` must hold numbers, it is empty. Check the path or the export.")
+    line = text.partition("\n")[0]
+    tabs = ".tsv" in [suffix.lower() for suffix in file.suffixes]
+    delimiter = "\t" if tabs else next((mark for mark in _DELIMITERS if mark in line), ",")
+    first = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter))]
+    return Layout(delimiter, first, any(not _is_number(cell) and cell not in MARKERS for cell in first))
+
+
+def _names(layout: Layout, file: Path) -> list[str]:
+    """Name the columns; the first may lack a name, for it then holds labels of rows."""
+    if not layout.header:
+        return [f"x{j}" for j in range(len(layout.first))]
+    names = list(layout.first)
+    empty = [j for j, name in enumerate(names) if not name and j]
+    if empty:
+        raise ValueError(
+            f"`{file}` must have a name for every column but the first, column {empty[0] + 1} has none. "
+            "Name it, or remove the delimiter at the end of lines."
+        )
+    check_names(names, str(file))
+    return names
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Refuse names that several columns share."""
+    if len(set(names)) == len(names):
+        return
+    seen: dict[str, int] = {}
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+    twice = [name for name, count in seen.items() if count > 1]
+    raise ValueError(
+        f"`{source}` must have different names for columns, it repeats {listed(twice)}. Rename them."
+    )
+
+
+def _aside(names: Sequence[str], columns: Columns) -> list[str]:
+    """Return the columns that are no features whatever they hold: they keep the form they are written in."""
+    named = {columns.id, *names_in(columns.labels, names)}
+    return [n for n in names if n in named or n == "" or n.startswith(columns.metadata_prefix)]
+
+
+def _meant(names: Sequence[str], columns: Columns) -> list[str]:
+    """Return the columns that could be features."""
+    aside = set(_aside(names, columns))
+    asked = names_among(names, columns.features) if columns.features else names
+    return [n for n in asked if n not in aside]
+
+
+def names_among(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Return the names that patterns name; a pattern may match none."""
+    split = names_in(patterns, names)
+    return [name for name in names if _among(name, split)]
+
+
+def _among(name: str, patterns: Sequence[str]) -> bool:
+    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+
+
+class Parts(NamedTuple):
+    """A table in two: its numbers as one array, and the columns that are none."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    rest: pa.Table
+
+
+def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> Parts:
+    """Let Arrow read the file; where it can't, look for the fault row by row and say where it is."""
+    gone = set(names_among(names, columns.drop))
+    text = {name: pa.string() for name in _aside(names, columns)}
+    settings = {
+        "null_values": list(MARKERS),
+        "strings_can_be_null": False,
+        "include_columns": [name for name in names if name not in gone] or names,
+    }
+    ways = (_in_pieces, partial(_at_once, across=False), partial(_at_once, across=True))
+    error: Exception | None = None
+    for way in ways:  # a later column of another type, or a line break in a cell, takes the slower ones
+        try:
+            with pa.input_stream(file, compression="gzip" if _zipped(file) else None) as stream:
+                return _joined([_split(part) for part in way(stream, layout, names, settings, text)])
+        except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as failed:
+            error = failed
+    raise ValueError(fault_of(file, opened, layout, str(error)))
+
+
+def _split(table: pa.Table) -> Parts:
+    """Turn numbers into rows at once, so that Arrow's columns can be forgotten."""
+    chosen = tuple(name for name, kind in kinds_of(table.schema).items() if kind == NUMBER)
+    return Parts(chosen, numbers(table, chosen), table.drop_columns(list(chosen)))
+
+
+def _joined(parts: list[Parts]) -> Parts:
+    """Join the pieces of a table from the last to the first: so memory that is freed goes back at once."""
+    names, rest = parts[0].names, pa.concat_tables([part.rest for part in parts])
+    blocks = [part.values for part in parts]
+    parts.clear()
+    if len(blocks) == 1:
+        return Parts(names, blocks[0], rest)
+    values = np.empty((sum(map(len, blocks)), len(names)))
+    end = len(values)
+    while blocks:
+        block = blocks.pop()
+        values[end - len(block) : end] = block
+        end -= len(block)
+    return Parts(names, values, rest)
+
+
+def _at_once(
+    stream: Any, layout: Layout, names: list[str], settings: dict[str, Any], types: Any, across: bool = False
+) -> Iterator[pa.Table]:
+    """Read all that a stream holds; cells may hold line breaks, which costs time."""
+    yield pcsv.read_csv(
+        stream,
+        pcsv.ReadOptions(column_names=names, skip_rows=int(layout.header)),
+        pcsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=across),
+        pcsv.ConvertOptions(column_types=types, **settings),
+    )
+
+
+def _in_pieces(
+    stream: Any, layout: Layout, names: list[str], settings: dict[str, Any], types: Any
+) -> Iterator[pa.Table]:
+    """Read piece by piece, for Arrow by itself would hold all the text; the first piece tells the types."""
+    for number, piece in enumerate(_pieces(stream)):
+        (part,) = _at_once(pa.BufferReader(piece), layout, names, settings, types)
+        if not number:
+            layout = layout._replace(header=False)
+            part = part.cast(_wider(part.schema))
+            types = {field.name: field.type for field in part.schema}
+        yield part
+
+
+def _wider(schema: pa.Schema) -> pa.Schema:
+    """Take whole numbers for numbers: what comes later may have a point."""
+    whole = [pa.types.is_integer(field.type) for field in schema]
+    return pa.schema([f.with_type(pa.float64()) if w else f for f, w in zip(schema, whole, strict=True)])
+
+
+def _pieces(stream: Any) -> Iterator[bytes]:
+    """Cut a stream after line breaks; pieces have no half of a quoted cell."""
+    rest = b""
+    while block := stream.read(_PIECE):
+        held = rest + block
+        cut = held.rfind(b"\n") + 1
+        if held.count(b'"', 0, cut) % 2:
+            raise pa.ArrowInvalid("a quoted cell may hold a line break")
+        if held[:cut].strip():
+            yield held[:cut]
+        rest = held[cut:]
+    if rest.strip():
+        yield rest
+
+
+def _raw(file: Path, layout: Layout, parts: Parts, names: list[str]) -> Raw:
+    """Take the labels of rows out, and mark missing text as missing."""
+    kind = "tsv" if layout.delimiter == "\t" else "csv"
+    kind += ".gz" if file.suffix.lower() == ".gz" else ""
+    rest, ids = parts.rest, None
+    for j, column in enumerate(rest.columns):
+        if pa.types.is_string(column.type):
+            blank = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+            rest = rest.set_column(j, rest.column_names[j], blank)
+    if "" in rest.column_names and len(names) > 1:
+        ids = text_of(plain(rest.column("")))
+        rest = rest.drop_columns([""])
+    held = {*parts.names, *rest.column_names}
+    order = tuple(name for name in names if name in held)
+    return Raw(kind, rest, parts.values, parts.names, order, layout.header, ids)
+
+
+def as_numbers(column: np.ndarray) -> np.ndarray:
+    """Return text that is numbers as numbers, unless that would lose how it is written (`007`)."""
+    text = [cell for cell in column.tolist() if cell is not None and cell not in MARKERS]
+    if not text or not all(isinstance(cell, str) and _is_number(cell) for cell in text):
+        return column
+    if any(_padded(cell) for cell in text):
+        return column
+    whole = len(text) == len(column) and all(cell.lstrip("+-").isdecimal() for cell in text)
+    if whole and all(len(cell) < 18 for cell in text):
+        return np.array([int(cell) for cell in column.tolist()])
+    return np.array([np.nan if c is None or c in MARKERS else float(c) for c in column.tolist()])
+
+
+def _padded(cell: str) -> bool:
+    digits = cell.lstrip("+-")
+    return cell[:1] == "+" or (len(digits) > 1 and digits[0] == "0" and digits[1].isdecimal())
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell  # Python's own `1_000`

@@ -1,0 +1,21 @@
+"""Names of columns as options give them: one by one, with commas, or with spaces between them."""
+
+from collections.abc import Sequence
+
+
+def names_in(texts: Sequence[str], there: Sequence[str]) -> list[str]:
+    """Split what options say into names; a text that is a column's name stays whole.
+
+    >>> names_in(["experiment plate", "a,b"], ["experiment", "plate", "a,b"])
+    ['experiment', 'plate', 'a,b']
+    """
+    known = set(there)
+    return [name for text in texts for name in _split(text, known)]
+
+
+def _split(text: str, known: set[str]) -> list[str]:
+    if text in known:
+        return [text]
+    commas = [part.strip() for part in text.split(",") if part.strip()]
+    spaces = text.split()
+    return spaces if len(commas) == 1 and len(spaces) > 1 and set(spaces) <= known else commas

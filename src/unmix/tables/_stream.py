@@ -1,0 +1,139 @@
+"""Tables larger than memory: read in blocks of rows, treated as a recipe says, written block by block."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet
+
+from unmix._files import atomic_path
+from unmix.rows import opened_parquet
+
+from ._arrays import split_key
+from ._arrow_files import of_arrow, whole
+from ._csv import names_among
+from ._like import followed, read_like
+from ._read import check_file, suffix_of
+from ._table import EVERY, Columns, Recipe, Table
+from ._write import check_writable, csv_header, csv_options, csv_ready, csv_stream, joined, write
+
+ENTRIES = 1 << 22  # of a block: 16 to 32 MB of numbers
+STREAMED = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather")
+
+Block = tuple[Table, np.ndarray]
+Put = Callable[[np.ndarray, Table], None]
+
+
+def blocks_like(
+    source: Any, recipe: Recipe, *, columns: Columns = EVERY, keys: Sequence[str] = ("x",)
+) -> Iterator[Block]:
+    """Yield blocks of rows as `read_like` returns the whole: of Parquet and Feather files one at a time.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = write(tempfile.mkdtemp() + "/t.parquet", np.eye(3), ["a", "b", "c"])
+    >>> [table.values.shape for table, _ in blocks_like(path, Recipe(("c", "a")))]
+    [(3, 2)]
+    """
+    if not isinstance(source, str | Path) or suffix_of(split_key(str(source))[0]) not in (
+        ".parquet",
+        ".feather",
+    ):
+        yield read_like(source, recipe, columns=columns, keys=keys)
+        return
+    file = Path(source)
+    check_file(file)
+    for batch in _batches(file, columns):
+        yield followed(of_arrow(batch, file.suffix[1:].lower(), str(file)), recipe, columns, str(file))
+
+
+def _batches(file: Path, columns: Columns) -> Iterator[pa.Table]:
+    if file.suffix.lower() == ".feather":
+        with whole(file, lambda: pa.memory_map(str(file))) as mapped:
+            stored = whole(file, lambda: pa.ipc.open_file(mapped))
+            kept = _kept(stored.schema.names, columns)
+            for k in range(stored.num_record_batches):
+                yield pa.Table.from_batches([stored.get_batch(k)]).select(kept)
+        return
+    with whole(file, lambda: opened_parquet(file)) as stored:
+        kept = _kept(stored.schema_arrow.names, columns)
+        rows = max(1, ENTRIES // max(1, len(kept)))
+        for batch in stored.iter_batches(rows, columns=kept):
+            yield pa.Table.from_batches([batch])
+
+
+def _kept(names: Sequence[str], columns: Columns) -> list[str]:
+    gone = set(names_among(names, columns.drop))
+    return [name for name in names if name not in gone]
+
+
+@contextmanager
+def writing(path: str | Path, names: Sequence[str], *, key: str = "x") -> Iterator[Put]:
+    """Yield a function that takes columns and the rows that they belong to, block by block.
+
+    The file appears when the last block is written. NPY and NPZ files, which hold the numbers alone, are
+    kept in memory until then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/z.csv"
+    >>> with writing(path, ["z0"]) as put:
+    ...     for start in (0.0, 2.0):
+    ...         put(np.array([[start], [start + 1]]), Table(np.zeros((2, 1))))
+    >>> Path(path).read_text().split()
+    ['z0', '0', '1', '2', '3']
+    """
+    file, suffix = check_writable(path), suffix_of(path)
+    if suffix not in STREAMED:
+        parts: list[tuple[np.ndarray, Table]] = []
+        yield lambda values, like: parts.append((values, like))
+        _write_whole(file, parts, names, key)
+        return
+    with atomic_path(file) as draft, ExitStack() as stack:
+        stream = stack.enter_context(draft.open("wb"))
+        yield _putting(stack, stream, names, suffix)
+
+
+def _putting(stack: ExitStack, stream: Any, names: Sequence[str], suffix: str) -> Put:
+    """Return a function that opens a writer at the first block, and keeps later blocks to its types."""
+    writer: Any = None
+    schema: Any = None
+
+    def put(values: np.ndarray, like: Table) -> None:
+        nonlocal writer, schema
+        block = joined(values, names, like)
+        if writer is None:
+            schema = block.schema
+            writer = _opened(stack, stream, schema, suffix)
+        writer(block.cast(schema))
+
+    return put
+
+
+def _opened(stack: ExitStack, stream: Any, schema: Any, suffix: str) -> Callable[[Any], None]:
+    if suffix == ".parquet":
+        return stack.enter_context(pa.parquet.ParquetWriter(stream, schema)).write_table
+    if suffix == ".feather":
+        return stack.enter_context(pa.ipc.new_file(stream, schema)).write_table
+    text = stack.enter_context(csv_stream(stream, suffix))
+    text.write(csv_header(schema.names, suffix))
+
+    def put(block: Any) -> None:
+        ready = csv_ready(block)
+        pa.csv.write_csv(ready, text, csv_options(ready, suffix))
+
+    return put
+
+
+def _write_whole(file: Path, parts: list[tuple[np.ndarray, Table]], names: Sequence[str], key: str) -> None:
+    values = np.concatenate([part for part, _ in parts])
+    held = [like.ids for _, like in parts if like.ids is not None]
+    ids = np.concatenate(held) if len(held) == len(parts) else None
+    write(file, values, names, like=Table(values, ids=ids), key=key)
