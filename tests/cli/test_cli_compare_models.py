@@ -113,7 +113,7 @@ def test_domains_reach_the_verdict(folder, unmix_json, unmix):
         (["{model1}", "gone", "--data", "{x}"], "`gone` must be a model written by `unmix fit`"),
         (["{model1}", "{broken}", "--data", "{x}"], "broken"),
         (["{model1}", "{z2}", "--data", "{short}"], "as many rows"),
-        (["{model1}", "{z2}", "--data", "{narrow}"], "it lacks f"),
+        (["{model1}", "{z2}", "--data", "{narrow}"], "it lacks 'f'"),
     ],
 )
 def test_bad_input_ends_with_two_and_one_line(line, words, models, tmp_path, refused):

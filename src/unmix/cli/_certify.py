@@ -22,6 +22,7 @@ from ._known import (
     table_of,
 )
 from ._output import Json, Seed, print_json, taking, tell, write_json
+from ._reading import Force, refuse_existing
 from ._verdict import Effort, Spend, judged, short
 
 EXAMPLE = (
@@ -93,6 +94,7 @@ class Certify:
         Path | None, typer.Option("--out", help="File to write the answer to: .html, .json or .txt.")
     ] = None
     random_state: Seed = 0
+    force: Force = False
     as_json: Json = False
 
 
@@ -105,6 +107,7 @@ def certify(given: Certify) -> None:
     out = given.out
     if out is not None:
         check_writable(out, _OUT)
+    refuse_existing(out, given.force)
     if given.stability and given.jacobians is None and given.data is None:
         raise ValueError("`--stability` must be given with --data or --jacobians, got neither. Add one.")
     structure, model = source_of(given.source)

@@ -10,6 +10,7 @@ import typer
 from ..rows import Rows
 from ..tables import check_writable
 from ._output import Json, Seed, print_json, progress, taking, tell
+from ._reading import Force, refuse_existing
 from ._runs import Run, open_runs, verdicts
 from ._verdict import DOMAINS, Effort, Spend, short
 
@@ -54,6 +55,7 @@ class Compare:
     ] = False
     out: Annotated[Path | None, typer.Option("--out", help="HTML file to write a report to.")] = None
     random_state: Seed = 0
+    force: Force = False
     as_json: Json = False
 
 
@@ -65,6 +67,7 @@ def compare(given: Compare) -> None:
     """
     if given.out is not None:
         check_writable(given.out, (".html", ".htm"))
+    refuse_existing(given.out, given.force)
     if len(given.runs) < 2:
         raise ValueError(
             f"`RUN1 RUN2 ...` must be at least two runs, got {len(given.runs)}. Name another file."

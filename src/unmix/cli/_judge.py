@@ -9,6 +9,7 @@ from ..tables import check_writable, read
 from ._known import dataset, labels, read_latents, read_with_truth, take_out
 from ._models import columns_for, load
 from ._output import Json, Seed, print_json, tell
+from ._reading import Force, refuse_existing
 from ._verdict import DOMAINS, Effort, Spend, short, warn
 
 EVALUATE_EXAMPLE = (
@@ -38,6 +39,7 @@ def evaluate(
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write the scores to: .json, .csv or .html.")
     ] = None,
+    force: Force = False,
     random_state: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -46,6 +48,7 @@ def evaluate(
 
     if out is not None:
         check_writable(out, SCORES)
+    refuse_existing(out, force)
     truth = read_latents(z_true, ("z", "z_true"))
     codes = read_latents(z_hat, ("z_hat", "z"))
     raw = None if x is None else read(x).values
@@ -78,6 +81,7 @@ def report(
             "--out", help="HTML file to write, or .md for RESULTS. [default: report.html in RESULTS]"
         ),
     ] = None,
+    force: Force = False,
     effort: Spend = Effort["none"],
     domains: Annotated[str | None, typer.Option("--domains", help=DOMAINS)] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
@@ -90,6 +94,7 @@ def report(
     if target is None:
         raise ValueError("`--out` must name the HTML file to write, got nothing.")
     check_writable(target, (".html", ".htm", ".md") if source.is_dir() else (".html", ".htm"))
+    refuse_existing(out, force or _has_marks(target))
     found = None
     if target.suffix == ".md":
         _write_summary(target, source)
@@ -104,6 +109,13 @@ def report(
         print_json({"out": target, "bytes": target.stat().st_size, "trust": verdict})
     else:
         tell(*([] if found is None else short(found)), f"Report: {target}")
+
+
+def _has_marks(out: Path) -> bool:
+    """Whether a file has a place for the counts, and keeps everything else that is in it."""
+    from ..experiments.engine import has_marks
+
+    return out.suffix == ".md" and has_marks(out)
 
 
 def _write_summary(out: Path, folder: Path) -> None:

@@ -11,6 +11,7 @@ from ..tables import check_writable
 from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load
 from ._output import Json, print_json, taking, tell, write_json
+from ._reading import Force, refuse_existing
 from ._verdict import DOMAINS, Effort, Spend, evidence, short
 
 EXAMPLE = "Example: [bold]unmix trust model data.npz --effort full --out verdict.html[/]"
@@ -34,6 +35,7 @@ class Trust:
             "--random-state", "--seed", help="Seed of halves and refits. [default: that of the model]"
         ),
     ] = None
+    force: Force = False
     as_json: Json = False
 
 
@@ -44,6 +46,7 @@ def trust(given: Trust) -> None:
 
     if given.out is not None:
         check_writable(given.out, _OUT)
+    refuse_existing(given.out, given.force)
     fitted = load(given.model)
     table, truth = read_with_truth(given.data, model=fitted, labels=(given.domains,))
     rest, taken = take_out(table, (given.domains,))
