@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmix.experiments import Store
+from unmix.cli import _demo
 
 EVERY = [
     (["simulate"], "a.npz"),
@@ -47,8 +47,7 @@ def test_with_force_it_is_replaced(line, name, folder, unmix):
 
 
 def test_a_document_with_a_place_for_results_keeps_the_rest(folder, unmix):
-    Store(folder / "results")
-    (folder / "results").mkdir(exist_ok=True)
+    (folder / "results").mkdir()
     (folder / "R.md").write_text("before\n<!-- results -->\nold\n<!-- /results -->\nafter\n")
     (folder / "other.md").write_text("mine")
     assert unmix("report", "results", "--out", "R.md").code == 0
@@ -58,23 +57,25 @@ def test_a_document_with_a_place_for_results_keeps_the_rest(folder, unmix):
     assert (folder / "other.md").read_text() == "mine"
 
 
-def test_the_page_of_a_folder_of_results_is_written_again(folder, unmix):
+def test_the_page_in_a_folder_of_results_is_its_own_and_one_named_is_not(folder, unmix):
     (folder / "results").mkdir()
-    for _ in range(2):
-        assert unmix("report", "results").code == 0
+    (folder / "results" / "report.html").write_text("an older page")
+    assert "must hold results" in unmix("report", "results").err  # it would have been written
+    assert "must be a new file" in unmix("report", "results", "--out", "results/report.html").err
 
 
 def test_a_demo_writes_over_its_own_files_and_no_others(folder, unmix, monkeypatch):
-    from unmix.cli import _demo
-
     reached = []
-    monkeypatch.setattr(
-        _demo, "_fit", lambda *_: reached.append(True) or (_ for _ in ()).throw(ValueError("here"))
-    )
+
+    def fit(*_):
+        reached.append(True)
+        raise ValueError("far enough")
+
+    monkeypatch.setattr(_demo, "_fit", fit)
     (folder / "demo").mkdir()
     (folder / "demo" / "model").write_text("mine")
     assert "must be a new file" in unmix("demo", "--quick", "--out", "demo").err and not reached
-    assert "must be a new file" not in unmix("demo", "--quick", "--out", "demo", "--force").err and reached
-    assert "must be a new file" not in unmix("demo", "--quick", "--out", "demo").err  # its own data are there
+    assert "far enough" in unmix("demo", "--quick", "--out", "demo", "--force").err
+    assert "far enough" in unmix("demo", "--quick", "--out", "demo").err  # its own data are there
     assert "must be a new file" in unmix("demo", "--quick", "--seed", 1, "--out", "demo").err
     assert len(reached) == 2
