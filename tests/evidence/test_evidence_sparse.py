@@ -142,8 +142,8 @@ def test_trust_asks_the_argument_of_the_class_and_answers_the_same_for_the_same_
     monkeypatch.setitem(ARGUMENTS, "Linear", ARGUMENTS["DiverseDictionaryLearning"])
     first, again, other = (trust(Linear(weights).fit(x), x, random_state=s, verbose=False) for s in (1, 1, 2))
     assert first.kind == "sparse" and first.probability.tolist() == again.probability.tolist()
-    nulls = [each.evidence[1].null.tolist() for each in (first, again, other)]  # random coordinates
-    assert nulls[0] == nulls[1] != nulls[2]
+    halves = [each.evidence[4].measured.tolist() for each in (first, again, other)]  # of rows, by the seed
+    assert halves[0] == halves[1] != halves[2]
 
 
 @given(st.integers(0, 1000))

@@ -2,12 +2,14 @@
 
 Two pieces of evidence speak for the coordinates themselves, and add up. Zeros: how many there are beyond
 those that any data show, and beyond those of the sparsest other direction. And independence, which the search
-for sparse coordinates does not look for: a basis that is merely sparse leaves codes dependent. Everything
+for sparse coordinates does not look for: a basis that is merely sparse leaves codes dependent. It counts as
+far as turned codes would be less independent, since Gaussian ones are independent in every turn. Everything
 else only rules out.
 """
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 from scipy.stats import norm, rankdata
@@ -20,8 +22,10 @@ from ._common import agreement, explained, held_out_fit, rank_of, second_agreeme
 from ._link import Link, link, unchecked
 
 _DEPENDENT = 0.12  # correlation, of codes or of their squares, at which they are half in doubt
-_CLEAR = 1.5
-_COUNTED = (-1.0, 2.0)  # zeros beyond which fewer or more make no difference
+_DOUBT, _CLEAR = -1.0, 1.5  # strengths of independence: latents may depend, and be right
+_COUNTED = (-1.0, 3.0)  # zeros beyond which fewer or more make no difference
+_ANGLES = np.pi * np.array([0.1, 0.2, 0.25, 0.3, 0.4])  # by which pairs are turned, and back
+_PARTNERS = 12  # others with which a latent is turned at most
 _POINTS = 60  # Jacobians
 _DROP = 0.25  # a latent more that leaves less than this share of what was left was missing
 
@@ -49,23 +53,22 @@ def sparsity(case: Case) -> Link:
         "sparsest other coordinates"
         for excess, lead in zip(found.excess, found.lead, strict=True)
     ]
-    strength = (np.clip(found.excess, *_COUNTED) + np.clip(found.lead, *_COUNTED)) / 2
+    strength = np.minimum(np.clip(found.excess, *_COUNTED), np.clip(found.lead, *_COUNTED) + 0.5)
     return link("zeros beyond generic ones", found.excess, 0.0, strength, words)
 
 
 def independence(case: Case) -> Link:
-    """Measure the largest correlation of each latent with another, or of their squares, as normal scores."""
-    found, rng = dependence(case.codes), case.rng(3)
-    null = np.mean([dependence(_turned(case.codes, rng)) for _ in range(10)], axis=0)
+    """Compare the dependence of the codes with what it would be if two of them were turned together."""
+    found, null = dependence(case.codes), if_turned(case.codes, case.rng(3))
     words = [
-        f"its largest correlation with another latent, or of their squares, is {here:.2f}; random "
-        f"coordinates have {there:.2f}"
+        f"its largest correlation with another latent, or of their squares, is {here:.2f}; turned within a "
+        f"pair it would be {there:.2f}"
         for here, there in zip(found, null, strict=True)
     ]
-    strength = np.clip(2 * np.log10(_DEPENDENT / np.maximum(found, 1e-3)), -_CLEAR, _CLEAR)
+    strength = 2 * np.log10(np.minimum(_DEPENDENT, null) / np.maximum(found, 1e-3))
     if case.codes.shape[1] == case.x.shape[1]:  # square models are asked for it, so that it is no evidence
         strength = np.minimum(strength, 0.0)
-    return link("independence", found, null, strength, words)
+    return link("independence", found, null, np.clip(strength, _DOUBT, _CLEAR), words)
 
 
 def dependence(codes: np.ndarray) -> np.ndarray:
@@ -80,9 +83,35 @@ def dependence(codes: np.ndarray) -> np.ndarray:
     return largest.max(1)
 
 
-def _turned(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    n = codes.shape[1]
-    return ((codes - codes.mean(0)) / codes.std(0)) @ rng.normal(size=(n, n))
+def if_turned(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return for each latent the dependence that turns of a pair cause, with the partner that shows it least.
+
+    Gaussian codes show none at any angle: then nothing but zeros tells their coordinates.
+    """
+    scores = (codes - codes.mean(0)) / np.maximum(codes.std(0), 1e-300)
+    found = np.full(codes.shape[1], np.inf)
+    for pair in map(list, _pairs(codes.shape[1], rng)):
+        found[pair] = np.minimum(found[pair], _turned_pair(*scores[:, pair].T))
+    return np.where(np.isinf(found), 0.0, found)
+
+
+def _pairs(n: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+    """Yield all pairs, or where there are many the neighbours in a few random orders."""
+    if n <= _PARTNERS + 1:
+        yield from combinations(range(n), 2)
+        return
+    for _ in range(_PARTNERS // 2):
+        order = rng.permutation(n).tolist()
+        yield from zip(order, order[1:] + order[:1], strict=True)
+
+
+def _turned_pair(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the middle dependence of two codes, made uncorrelated, over turns of their plane."""
+    correlation = float(np.clip(a @ b / len(a), -0.999, 0.999))
+    sums, gaps = (a + b) / np.sqrt(1 + correlation), (a - b) / np.sqrt(1 - correlation)
+    white = (sums + gaps) / 2, (sums - gaps) / 2
+    turns = (np.array([[np.cos(t), np.sin(t)], [-np.sin(t), np.cos(t)]]) for t in (*_ANGLES, *-_ANGLES))
+    return float(np.median([dependence(np.column_stack(white) @ turn)[0] for turn in turns]))
 
 
 def number_of_latents(case: Case) -> Link:

@@ -6,7 +6,8 @@ whatever the truth is, and a search among C(d, n - 1) such directions finds more
 what they exceed: the free ones, within every set of latents that could be recombined while the rest stays;
 and those of the sparsest other direction at hand, which had the same luck.
 
-A zero is a zero at a resolution: an entry counts in full below it and not at all from three times it on. Rows
+A zero is a zero at a resolution: an entry counts in full below it and not at all from three times it on. It
+is that of the estimate itself: where most small entries are tiny, one that is merely small is no zero. Rows
 that point the same way at every sample are one row: copies of a sensor are no coincidence.
 """
 
@@ -21,7 +22,9 @@ from numpy.typing import ArrayLike
 
 from .._certificate import attributes
 
-COARSE, FINE = 0.1, 0.05  # resolutions of zeros: counted against the free ones, and against other directions
+COARSE, FINE = 0.1, 0.05  # resolutions of zeros: at most, and where directions are compared
+_SHARP = 3.0  # times the middle of the small entries is the resolution of an estimate
+_SHARPEST = 0.01
 _ALIKE = 0.1  # rows whose directions differ by less, as an angle, count as one
 _TOUCHED = 0.2  # share of a row's size from which on a set of latents moves it
 _PART = 0.35  # share of a unit direction from which on it contains a latent
@@ -142,15 +145,23 @@ def _sets(n: int) -> Iterator[list[int]]:
 def _excess(moments: np.ndarray) -> np.ndarray:
     """Take for each latent the least over sets that contain it of the mean excess of the others."""
     sizes = np.sqrt(np.einsum("dii->di", moments))
+    here = _resolution_of(sizes)
     found = np.full(sizes.shape[1], inf)
     for latents in _sets(sizes.shape[1]):
         own = np.linalg.norm(sizes[:, latents], axis=1)
         touched = own > _TOUCHED
         relative = sizes[touched][:, latents] / own[touched, None]
-        beyond = zeros(relative, COARSE).sum(0) - (len(latents) - 1)
+        beyond = zeros(relative, here).sum(0) - (len(latents) - 1)
         others = (beyond.sum() - beyond) / (len(latents) - 1)
         found[latents] = np.minimum(found[latents], others)
     return np.clip(np.where(np.isinf(found), 0.0, found), -_MOST, _MOST)
+
+
+def _resolution_of(sizes: np.ndarray) -> float:
+    """Return the size up to which entries of this estimate are zeros, by the middle of the small ones."""
+    small = sizes[sizes < COARSE]
+    enough = len(small) >= sizes.shape[1]
+    return float(np.clip(_SHARP * np.median(small), _SHARPEST, COARSE)) if enough else COARSE
 
 
 def _lead(moments: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from unmix.data import LatentDataset, multi_domain
 from unmix.estimators import CGVAE, IVAE
 
-from ._family import RIGHT, Family, Units
+from ._family import RIGHT, Family, Units, case_of
 
 Rng = np.random.Generator
 _LAWS: dict[str, Callable[..., np.ndarray]] = {
@@ -160,6 +160,26 @@ def _dependent(n_samples: int, seed: int) -> LatentDataset:
     return LatentDataset(layers(rng, z, 6, 0.0), z, u=u)
 
 
+def _common(n_samples: int, seed: int) -> LatentDataset:
+    """Latents share a cause within domains, in all domains alike."""
+    rng = np.random.default_rng([seed, 9])
+    n, share = int(rng.choice([3, 4])), float(rng.uniform(0.1, 0.7))
+    e, u = sources(rng, n_samples, n, int(rng.integers(3, 9)))
+    cause = rng.normal(size=(n_samples, 1)) * rng.choice([-1, 1], n) * e.std(0)
+    z = np.sqrt(1 - share) * e + np.sqrt(share) * cause
+    if rng.random() < 0.5:
+        return LatentDataset(additive(rng, z, scattered(rng, 3 * n, n), 0.3), z, u=u)
+    return LatentDataset(layers(rng, z, 2 * n, 0.0), z, u=u)
+
+
+def _bent(n_samples: int, seed: int) -> LatentDataset:
+    """Four to eight domains behind a dense mixing that bends, mildly or hard."""
+    rng = np.random.default_rng([seed, 10])
+    n = int(rng.choice([2, 3, 4], p=[0.2, 0.4, 0.4]))
+    z, u = sources(rng, n_samples, n, int(rng.integers(4, 9)), law=str(rng.choice(list(_LAWS))))
+    return LatentDataset(layers(rng, z, int(rng.integers(n, 3 * n)), float(rng.uniform(0.1, 0.8))), z, u=u)
+
+
 def _few(n_samples: int, seed: int) -> LatentDataset:
     """Two or three domains behind a dense mixing that bends."""
     rng = np.random.default_rng([seed, 7])
@@ -169,7 +189,7 @@ def _few(n_samples: int, seed: int) -> LatentDataset:
 
 def _rough(n_samples: int, seed: int) -> LatentDataset:
     """One thing in which real tables differ: noise, few samples, units, or copies of rows."""
-    rng, how = np.random.default_rng([seed, 8]), _ROUGH[seed % len(_ROUGH)]
+    rng, how = np.random.default_rng([seed, 8]), _ROUGH[case_of(seed, len(_ROUGH))]
     data = _sparse(n_samples // 3 if how == "few" else n_samples, seed)
     x, kept = data.x, np.arange(len(data.x))
     if how == "noise":
@@ -199,6 +219,8 @@ FAMILIES: tuple[Family, ...] = (
     _family("domains, some change", draw=partial(_linear, changes="some", law="normal")),
     _family("domains, too few", draw=_few),
     _family("domains, dependent", draw=_dependent),
+    _family("domains, common cause", draw=_common),
+    _family("domains, bent", draw=_bent),
     _family("domains, wrong labels", draw=_mislabelled),
     _family("domains, rough", draw=_rough),
     replace(_family("domains, iVAE", draw=_linear), model=_ivae),

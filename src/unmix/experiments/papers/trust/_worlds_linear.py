@@ -13,7 +13,7 @@ from scipy.stats import gennorm
 from unmix.data import LatentDataset
 from unmix.estimators import FastICA
 
-from ._family import RIGHT, Family, Units
+from ._family import RIGHT, Family, Units, case_of
 
 Rng = np.random.Generator
 
@@ -102,13 +102,30 @@ def noisy(n: int, seed: int) -> LatentDataset:
     return LatentDataset(x + 10 ** rng.uniform(-2, -0.2) * rng.normal(size=x.shape), z)
 
 
+def noisy_sensors(n: int, seed: int) -> LatentDataset:
+    """More variables than latents, each with a noise of its own, some of them far noisier than others."""
+    rng = np.random.default_rng(seed)
+    z = sources(n, int(rng.integers(3, 7)), rng, HEAVY + LIGHT)
+    x = unit(z @ matrix(z.shape[1] + int(rng.integers(1, 6)), z.shape[1], rng).T)
+    level = 10 ** rng.uniform(-2, 0, x.shape[1]) * rng.uniform(0.1, 1)
+    return LatentDataset(x + level * rng.standard_t(6, x.shape), z)
+
+
+def short(n: int, seed: int) -> LatentDataset:
+    """Five to twelve latents, and only 5 to 50 rows for each pair of them."""
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(5, 13))
+    z = sources(int(k * (k - 1) / 2 * 10 ** rng.uniform(0.7, 1.7)), k, rng, HEAVY + LIGHT)
+    return LatentDataset(z @ matrix(k, k, rng).T, z)
+
+
 def few_rows(n: int, seed: int) -> LatentDataset:
     """Between 60 and 600 rows, some of them twice."""
     rng = np.random.default_rng(seed)
     rows = int(60 * 10 ** rng.uniform(0, 1))
     z = sources(rows, int(rng.integers(3, 7)), rng, HEAVY + LIGHT)
     x = z @ matrix(z.shape[1], z.shape[1], rng).T
-    twice = np.concatenate([np.arange(rows), rng.integers(0, rows, rows // 4 if seed % 2 else 0)])
+    twice = np.concatenate([np.arange(rows), rng.integers(0, rows, rows // 4 if case_of(seed, 2) else 0)])
     return LatentDataset(x[twice], z[twice])
 
 
@@ -121,11 +138,21 @@ def events(n: int, seed: int) -> LatentDataset:
     return LatentDataset(x + 0.02 * rng.normal(size=x.shape), unit(z))
 
 
+def bursts(n: int, seed: int) -> LatentDataset:
+    """Latents that rest most of the time and burst, with a little noise."""
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(3, 9))
+    active = rng.uniform(size=(n, k)) < rng.uniform(0.02, 0.4, k)
+    z = unit(active * rng.normal(size=(n, k)))
+    x = z @ matrix(k, k, rng).T
+    return LatentDataset(x + 0.02 * rng.normal(size=x.shape), z)
+
+
 def dependent(n: int, seed: int) -> LatentDataset:
     """Latents with a common scale, correlated latents, or one that is a function of another."""
     rng = np.random.default_rng(seed)
     z = sources(n, int(rng.integers(3, 7)), rng, HEAVY + LIGHT)
-    kind, strength = seed % 3, rng.uniform(0.2, 1.0)
+    kind, strength = case_of(seed, 3), rng.uniform(0.2, 1.0)
     if kind == 0:
         z = z * np.exp(strength * rng.normal(size=(n, 1)))
     elif kind == 1:
@@ -141,7 +168,7 @@ def curved(n: int, seed: int) -> LatentDataset:
     z = sources(n, int(rng.integers(3, 6)), rng, HEAVY + LIGHT)
     k, bend = z.shape[1], rng.uniform(0.2, 2.0)
     x = unit(z @ matrix(k, k, rng).T)
-    x = x + bend * np.tanh(2 * x) if seed % 2 else np.tanh(bend * x) @ matrix(k, k, rng).T
+    x = x + bend * np.tanh(2 * x) if case_of(seed, 2) else np.tanh(bend * x) @ matrix(k, k, rng).T
     return LatentDataset(x, z)
 
 
@@ -168,7 +195,7 @@ def spherical(n: int, seed: int) -> LatentDataset:
     way /= np.linalg.norm(way, axis=1, keepdims=True)
     shell = 1 + 0.1 * rng.normal(size=n)
     heavy_ = np.sqrt(rng.chisquare(k, n) / rng.chisquare(4, n))
-    z = way * (heavy_, shell, rng.uniform(size=n) ** (1 / k))[seed % 3][:, None]
+    z = way * (heavy_, shell, rng.uniform(size=n) ** (1 / k))[case_of(seed, 3)][:, None]
     return LatentDataset(z @ matrix(k, k, rng).T, z)
 
 
@@ -207,6 +234,9 @@ FAMILIES: tuple[Family, ...] = (
     Family("linear.many", "linear", many, fast_ica),
     Family("linear.some_gaussian", "linear", some_gaussian, fast_ica),
     Family("linear.noisy", "linear", noisy, fast_ica),
+    Family("linear.noisy_sensors", "linear", noisy_sensors, fast_ica),
+    Family("linear.short", "linear", short, fast_ica),
+    Family("linear.bursts", "linear", bursts, fast_ica, right=right_events),
     Family("linear.few_rows", "linear", few_rows, fast_ica, n_samples=600),
     Family("linear.events", "linear", events, fast_ica, right=right_events),
     Family("linear.dependent", "linear", dependent, fast_ica),

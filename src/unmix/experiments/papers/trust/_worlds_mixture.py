@@ -1,6 +1,6 @@
 """Worlds of latents with values of rest: kept, broken in one way or another, and without any rest at all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,9 +11,10 @@ from scipy.optimize import linear_sum_assignment
 from unmix.data import LatentDataset, degenerate_mixture
 from unmix.estimators import PDGMM, LabelledSparseAutoencoder, SparseBasis
 
-from ._family import RIGHT, Family, Units
+from ._family import RIGHT, Family, Units, case_of
 
 Draw = Callable[[int, int], LatentDataset]
+Spoil = Callable[[LatentDataset, np.random.Generator], LatentDataset]
 
 
 def right_up_to_scale(data: LatentDataset, codes: np.ndarray, units: Units) -> np.ndarray:
@@ -160,26 +161,12 @@ def _copied(data: LatentDataset, rng: np.random.Generator) -> LatentDataset:
     return replace(data, x=data.x[rows], z=data.z[rows])
 
 
-def _as_it_is(data: LatentDataset, rng: np.random.Generator) -> LatentDataset:
-    del rng
-    return data
-
-
-# one latent too many needs a little noise, or the rank of the data would tell
-_BREAKS = (_noisy, _few, _copied, _skewed, _as_it_is, partial(_noisy, levels=(0.02,)), _as_it_is, _as_it_is)
-
-
-def _broken(n_samples: int, seed: int, *, sizes: Sequence[int], bend: float) -> LatentDataset:
-    """Break what is assumed, as the seed says: by noise, few rows, copies, units, wrong n, or no rest."""
-    latents = nested if seed % 8 == 7 else never if seed % 8 == 6 else _resting
+def _spoilt(
+    n_samples: int, seed: int, *, by: Sequence[Spoil], sizes: Sequence[int], bend: float, latents: Any
+) -> LatentDataset:
+    """Draw a world that keeps its assumptions, and spoil the table in one of some ways."""
     data = _world(seed, sizes, latents, n_samples, bend=bend)
-    return _BREAKS[seed % 8](data, np.random.default_rng((seed, 18)))
-
-
-def _asked(data: LatentDataset, seed: int) -> int:
-    """Return how many latents are asked for: as many as there are, and in two worlds of eight one off."""
-    n = data.z.shape[1]
-    return min(n + {4: -1, 5: 1}.get(seed % 8, 0), data.x.shape[1])
+    return by[case_of(seed, len(by))](data, np.random.default_rng((seed, 18)))
 
 
 def _one_of(*latents: Any) -> Any:
@@ -195,7 +182,7 @@ def _labelled(n_samples: int, seed: int) -> LatentDataset:
     rng = np.random.default_rng((seed, 19))
     data = degenerate_mixture(n_samples, 3, mask_size=1, n_layers=2, random_state=seed)
     labels = np.asarray(data.labels)
-    return replace(data, u=rng.permutation(labels) if seed % 3 == 2 else labels.copy())
+    return replace(data, u=rng.permutation(labels) if case_of(seed, 3) == 2 else labels.copy())
 
 
 def _model(estimator: Any, data: LatentDataset, seed: int) -> Any:
@@ -203,7 +190,14 @@ def _model(estimator: Any, data: LatentDataset, seed: int) -> Any:
 
 
 def _miscounted(estimator: Any, data: LatentDataset, seed: int) -> Any:
-    return estimator(_asked(data, seed), random_state=seed)
+    """Ask for one latent too few, or for one too many where there are variables for it."""
+    n = data.z.shape[1]
+    return estimator(min(n + (1 if seed % 2 else -1), data.x.shape[1]), random_state=seed)
+
+
+def _hardly(data: LatentDataset, rng: np.random.Generator) -> LatentDataset:
+    """Add so little noise that the rank of the data tells nothing about their number of latents."""
+    return _noisy(data, rng, levels=(0.02,))
 
 
 _family = partial(Family, kind="mixture", right=right_up_to_scale)
@@ -211,15 +205,25 @@ _BENT, _LINEAR = (3, 4), (3, 4, 5, 6, 8)
 _NETWORK, _BASIS = partial(_model, PDGMM), partial(_model, SparseBasis)
 _SHAPELESS = _one_of(spherical, full_components)
 
+
+def _spoilt_families(name: str, estimator: Any, *, n_samples: int, **world: Any) -> Iterator[Family]:
+    """Yield families in which one assumption each is broken."""
+    ways: dict[str, tuple[Sequence[Spoil], Any]] = {
+        "noisy": ((_noisy,), _resting),
+        "rough": ((_few, _copied, _skewed), _resting),
+        "miscounted": ((_hardly,), _resting),
+        "unmet": ((_hardly,), _one_of(nested, never)),
+    }
+    for how, (by, latents) in ways.items():
+        draw = partial(_spoilt, by=by, latents=latents, **world)
+        model = partial(_miscounted if how == "miscounted" else _model, estimator)
+        yield _family(f"{name}.{how}", draw=draw, model=model, n_samples=n_samples)
+
+
 FAMILIES: tuple[Family, ...] = (
     _family("mixture.masked", draw=masked, model=_NETWORK, n_samples=700),
     _family("mixture.resting", draw=_drawn(_resting, _BENT, bend=0.4), model=_NETWORK, n_samples=700),
-    _family(
-        "mixture.broken",
-        draw=partial(_broken, sizes=_BENT, bend=0.4),
-        model=partial(_miscounted, PDGMM),
-        n_samples=700,
-    ),
+    *_spoilt_families("mixture", PDGMM, sizes=_BENT, bend=0.4, n_samples=700),
     _family(
         "mixture.shapeless",
         draw=_drawn(_SHAPELESS, _BENT, bend=0.4),
@@ -231,12 +235,7 @@ FAMILIES: tuple[Family, ...] = (
         "mixture.together", draw=_drawn(together, (3,), bend=0.4), model=_NETWORK, n_samples=700, null=True
     ),
     _family("basis.resting", draw=_drawn(_resting, _LINEAR, bend=0.0), model=_BASIS, n_samples=1500),
-    _family(
-        "basis.broken",
-        draw=partial(_broken, sizes=_LINEAR, bend=0.0),
-        model=partial(_miscounted, SparseBasis),
-        n_samples=1500,
-    ),
+    *_spoilt_families("basis", SparseBasis, sizes=_LINEAR, bend=0.0, n_samples=1500),
     _family(
         "basis.shapeless", draw=_drawn(_SHAPELESS, _LINEAR, bend=0.0), model=_BASIS, n_samples=1500, null=True
     ),
