@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from ._choice import NUMBER, listed
+from ._choice import NUMBER, listed, matched
 from ._csv_faults import MARKERS, check_bytes, fault_of, odd_text
 from ._names import names_in
 from ._raw import Raw, kinds_of, numbers, plain, text_of
@@ -40,6 +40,7 @@ def read_csv(file: Path, columns: Columns) -> Raw:
     check_bytes(file, head)
     layout = layout_of(file, head)
     names = _names(layout, file)
+    matched(names, columns.drop, "--drop", str(file))
     parts = _parsed(file, layout, names, columns)
     if not len(parts.rest) and not len(parts.values):
         raise ValueError(f"`{file}` must hold rows of numbers, it has only a header. Check the export.")
@@ -107,8 +108,8 @@ def check_names(names: Sequence[str], source: str) -> None:
 
 def _aside(names: Sequence[str], columns: Columns) -> list[str]:
     """Return the columns that are no features whatever they hold: they keep the form they are written in."""
-    named = {columns.id, *names_in(columns.labels, names)}
-    return [n for n in names if n in named or n == "" or n.startswith(columns.metadata_prefix)]
+    named, asked = {"", columns.id, *names_in(columns.labels, names)}, names_in(columns.features, names)
+    return [n for n in names if n in named or (n.startswith(columns.metadata_prefix) and n not in asked)]
 
 
 def _meant(names: Sequence[str], columns: Columns) -> list[str]:
@@ -121,11 +122,9 @@ def _meant(names: Sequence[str], columns: Columns) -> list[str]:
 def names_among(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     """Return the names that patterns name; a pattern may match none."""
     split = names_in(patterns, names)
-    return [name for name in names if _among(name, split)]
-
-
-def _among(name: str, patterns: Sequence[str]) -> bool:
-    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+    exact, there = set(split), set(names)
+    globs = [pattern for pattern in split if pattern not in there]
+    return [name for name in names if name in exact or any(fnmatchcase(name, glob) for glob in globs)]
 
 
 class Parts(NamedTuple):

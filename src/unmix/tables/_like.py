@@ -72,9 +72,19 @@ def followed(raw: Raw, recipe: Recipe, columns: Columns, source: str) -> tuple[T
     else:
         table = table_of(raw, columns, source)
         table = replace(table, values=_by_position(table, recipe, source))
+    table = _without_dropped(table, recipe)
     names = recipe.features if recipe.named else None
     values, whole = patched(table.values, recipe, columns.missing, source)
     return replace(table, values=values, names=names, recipe=recipe), whole
+
+
+def _without_dropped(table: Table, recipe: Recipe) -> Table:
+    """Leave out numbers that the fit had no use for: they are no metadata either."""
+    gone = [n for n, c in table.metadata.items() if n in recipe.dropped and c.dtype.kind in "fiu"]
+    if not gone:
+        return table
+    beside = None if table.beside is None else table.beside.drop_columns(gone)
+    return replace(table, metadata={n: c for n, c in table.metadata.items() if n not in gone}, beside=beside)
 
 
 def _picked(values: np.ndarray, places: list[int]) -> np.ndarray:

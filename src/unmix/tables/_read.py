@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -156,10 +157,11 @@ def table_of(raw: Raw, columns: Columns, source: str) -> Table:
     own = raw.named and raw.names is not None
     names = raw.names if raw.names is not None else generated(_width(raw))
     kinds = _kinds(raw, names)
-    choice = choose(kinds, columns, source)
+    unread = raw.order is not None  # columns to drop were not even read
+    choice = choose(kinds, replace(columns, drop=()) if unread else columns, source)
     raw = raw._replace(names=names)
     ids, id_name = (raw.ids, raw.id_name) if choice.id is None else (_ids(raw, choice.id), choice.id)
-    units = {name: unit for name, unit in raw.units.items() if name in set(choice.features)}
+    units = {name: raw.units[name] for name in choice.features if name in raw.units}
     empty = {name: "no number in it" for name in choice.metadata if kinds[name] == EMPTY}
     recipe = Recipe(
         choice.features,
