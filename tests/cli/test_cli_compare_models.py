@@ -88,7 +88,7 @@ def test_the_page_shows_the_verdict_and_escapes_names(models, unmix):
     shutil.copy(models / "model1", hostile)
     out, line = models / "runs.html", ("--data", models / "x.csv", "--effort", "none")
     for more in ((), (models / "z2.npy",)):  # two runs with maps between them, or many
-        assert unmix("compare", hostile, models / "model2", *more, *line, "--out", out).code == 0
+        assert unmix("compare", hostile, models / "model2", *more, *line, "--out", out, "--force").code == 0
         html = out.read_text(encoding="utf-8")
         assert "<b>run" not in html and "&lt;b&gt;run &amp; co&lt;" in html
         reason = unmix("trust", models / "model1", models / "x.csv", "--effort", "none").out.splitlines()[2]
