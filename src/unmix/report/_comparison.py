@@ -13,7 +13,7 @@ from ..plots._style import BLUE, GREY, label_axis, signed_shades
 from ..theory import certify_pair
 from ._bars import bar
 from ._figures import svg
-from ._replication import view
+from ._replication import headed, view
 from ._write import render
 
 _MAPS = {
@@ -88,7 +88,7 @@ def compare(
         notes=notes,
         names=names,
         tone=_toned(tone, replication),
-        headline=headline,
+        headline=headed(headline, replication),
         sentences=[
             found.meaning,
             *_caveat(found),

@@ -50,11 +50,19 @@ def replication(
         notes=notes,
         names=found.names,
         tone=_tone(found, everywhere),
-        headline=f"{everywhere:,} of {found.n_latents:,} latents replicate in {_where(len(found.runs))}",
+        headline=headed(
+            f"{everywhere:,} of {found.n_latents:,} latents replicate in {_where(len(found.runs))}", found
+        ),
         sentences=[found.meaning, found.caveat, *found.known, *(f"Note: {note}" for note in found.notes)],
         facts=_facts(found),
         view=view(found),
     )
+
+
+def headed(headline: str, found: Replication | None) -> str:
+    """Put the verdict on the reference, where it is a model, beside what agrees."""
+    trust = None if found is None else found.verdicts.get(found.names[0])
+    return headline if trust is None else f"{headline}; {trust.headline[:1].lower()}{trust.headline[1:]}"
 
 
 def _tone(found: Replication, everywhere: int) -> str:
