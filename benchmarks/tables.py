@@ -1,12 +1,13 @@
 """Speed and memory of reading a large CSV file, beside pyarrow in the same run, and of streaming larger ones.
 
-python benchmarks/tables.py [--shape 160000x100] [--stream 1000000x2000] [--group 20000] [--quick] [--keep]
+python benchmarks/tables.py [--shape 160000x100] [--fit 50000x2000] [--stream 1000000x2000] [--quick] [--keep]
 
 A CSV file (300 MB at the default shape; a column of text stands before the numbers) is read by
 `unmix.tables.read` and by `pyarrow.csv.read_csv`, each in processes of its own that take turns. Memory is
 the peak beyond what was in use before, as a multiple of the table's numbers in double precision. Then
-`unmix transform` and the fit of `FastICA` go over a single-precision Parquet file of the shape of `--stream`,
-in groups of `--group` rows; memory is the peak of the whole process, libraries included. Files are deleted.
+`FastICA` is fitted to a single-precision Parquet file of the shape of `--fit`, and `unmix transform` goes
+over one of the shape of `--stream`, in groups of `--group` rows; memory is the peak of the whole process,
+libraries included. Files are deleted.
 """
 
 import json
@@ -67,17 +68,15 @@ def write_csv(path: Path, n_rows: int, n_columns: int) -> Path:
 
 
 def write_parquet(path: Path, n_rows: int, n_columns: int, group: int) -> Path:
-    """Write heavy-tailed sources, mixed, in groups of rows, with a column of text before them."""
+    """Write heavy-tailed sources, mixed, the same group of rows again and again, and text before them."""
     rng = np.random.default_rng(0)
-    mixing = rng.normal(size=(8, n_columns)).astype(np.float32)
+    x = rng.laplace(size=(group, 8)).astype(np.float32) @ rng.normal(size=(8, n_columns)).astype(np.float32)
+    x += 0.1 * rng.standard_normal(size=x.shape, dtype=np.float32)
     names = [f"x{j}" for j in range(n_columns)]
-    schema = pa.schema([("well", pa.string()), *((name, pa.float32()) for name in names)])
-    with pa.parquet.ParquetWriter(path, schema, use_dictionary=["well"]) as writer:
+    table = pa.table([pa.array(["A01"] * group), *map(pa.array, x.T)], names=["well", *names])
+    with pa.parquet.ParquetWriter(path, table.schema, use_dictionary=["well"]) as writer:
         for start in range(0, n_rows, group):
-            n = min(group, n_rows - start)
-            x = rng.laplace(size=(n, 8)).astype(np.float32) @ mixing
-            x += 0.1 * rng.standard_normal(size=x.shape, dtype=np.float32)
-            writer.write_table(pa.table([pa.array(["A01"] * n), *map(pa.array, x.T)], schema=schema), group)
+            writer.write_table(table.slice(0, n_rows - start), group)
     return path
 
 
@@ -105,48 +104,33 @@ def reading(shape: str, repeats: int) -> dict:
     }
 
 
-def streaming(shape: str, group: int) -> dict:
-    n_rows, n_columns = map(int, shape.split("x"))
+def streaming(fit: str, transform: str, group: int) -> dict:
+    """Fit on one file and transform another; both hold the same columns."""
+    found: dict = {"group": group}
     with tempfile.TemporaryDirectory() as folder:
-        path, model = (
-            write_parquet(Path(folder) / "t.parquet", n_rows, n_columns, group),
-            Path(folder) / "model",
-        )
-        fit, transform = (measured(what, path, model) for what in ("fit", "transform"))
-        size = path.stat().st_size / 2**30
-    return {
-        "rows": n_rows,
-        "columns": n_columns,
-        "group": group,
-        "file GB": size,
-        "fit": fit,
-        "transform": transform,
-    }
+        for what, shape in (("fit", fit), ("transform", transform)):
+            n_rows, n_columns = map(int, shape.split("x"))
+            path = write_parquet(Path(folder) / "t.parquet", n_rows, n_columns, min(group, n_rows))
+            run = measured(what, path, Path(folder) / "model")
+            found[what] = {"shape": shape, "file GB": path.stat().st_size / 2**30, **run}
+    return found
 
 
 def main() -> None:
     asked = parser(__doc__)
     asked.add_argument("--shape", default="160000x100", help="rows x columns of the CSV file")
-    asked.add_argument("--stream", default="1000000x2000", help="rows x columns of the Parquet file")
+    asked.add_argument("--stream", default="1000000x2000", help="rows x columns of the file to transform")
+    asked.add_argument("--fit", default="50000x2000", help="rows x columns of the file to fit")
     asked.add_argument("--group", type=int, default=20_000, help="rows of a group of the Parquet file")
     asked.add_argument("--repeats", type=int, default=5)
     asked.add_argument("--quick", action="store_true", help="tables of a tenth of the size")
     options = asked.parse_args()
     read = reading("16000x100" if options.quick else options.shape, 2 if options.quick else options.repeats)
-    stream = streaming("50000x2000" if options.quick else options.stream, options.group)
-    show(
-        ("", "s", "GB"),
-        [
-            (name, statistics.median(read[name]["seconds"]), max(read[name]["gained"]))
-            for name in ("ours", "pyarrow")
-        ],
-        f"CSV of {read['megabytes']:.0f} MB",
-    )
-    show(
-        ("", "s", "GB in all"),
-        [(name, stream[name]["seconds"], stream[name]["peak"]) for name in ("fit", "transform")],
-        f"Parquet, {stream['rows']} x {stream['columns']}",
-    )
+    stream = streaming(options.fit, "50000x2000" if options.quick else options.stream, options.group)
+    timed = [(n, statistics.median(read[n]["seconds"]), max(read[n]["gained"])) for n in ("ours", "pyarrow")]
+    show(("", "s", "GB"), timed, f"CSV of {read['megabytes']:.0f} MB")
+    passed = [(n, stream[n]["shape"], stream[n]["seconds"], stream[n]["peak"]) for n in ("fit", "transform")]
+    show(("", "rows x columns", "s", "GB in all"), passed, "Parquet")
     figures = {name: read[name] for name in ("seconds ratio", "tables in memory")}
     goals = judged(figures | {f"{name} GB": stream[name]["peak"] for name in ("transform", "fit")}, GOALS)
     if options.keep:

@@ -75,6 +75,7 @@ def test_what_is_written_comes_back_as_it_was_written(file, tmp_path):
         (",2\n3,4\n", None),
         ("NaN,NULL\n3,4\n", None),
         ("1,b\n3,4\n", ("1", "b")),
+        ("\n\n1,b\n3,4\n", ("1", "b")),
     ],
 )
 def test_a_missing_value_in_the_first_line_is_no_header(text, names, tmp_path):

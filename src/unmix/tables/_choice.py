@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ._names import names_in
+from ._names import listed, names_in
 from ._table import Columns
 
 NUMBER, FLAG, TEXT, DATE, EMPTY, OTHER = "numbers", "true and false", "text", "dates", "nothing", "lists"
-_SHOWN = 5
 
 
 class Choice(NamedTuple):
@@ -53,16 +52,6 @@ def matched(names: Sequence[str], patterns: Sequence[str], option: str, source: 
             raise ValueError(_unknown(pattern, names, option, source))
         found |= hits
     return [name for name in names if name in found]
-
-
-def listed(names: Sequence[Any], most: int = _SHOWN) -> str:
-    """Name a few, and count the rest.
-
-    >>> listed(["a", "b", "c"], most=2)
-    "'a', 'b' and 1 more"
-    """
-    shown = ", ".join(map(repr, names[:most]))
-    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def nearest(name: str, names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -15,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from ._choice import NUMBER, listed, matched
-from ._csv_faults import MARKERS, check_bytes, fault_of, odd_text
-from ._names import names_in
+from ._choice import NUMBER, matched
+from ._csv_faults import check_bytes, fault_of, odd_text
+from ._names import check_names, names_in
+from ._numbers import MARKERS, is_number
 from ._raw import Raw, kinds_of, numbers, plain, text_of
 from ._table import Columns
 
@@ -27,11 +29,12 @@ _DELIMITERS = ",\t;"
 
 
 class Layout(NamedTuple):
-    """How a file is written: what separates cells, its first row, and whether that is a header."""
+    """How a file is written: what separates cells, its first row, if that is a header, and blank lines."""
 
     delimiter: str
     first: list[str]
     header: bool
+    blank: int = 0
 
 
 def read_csv(file: Path, columns: Columns) -> Raw:
@@ -68,14 +71,24 @@ def _zipped(file: Path) -> bool:
 
 def layout_of(file: Path, head: bytes) -> Layout:
     """Look at the first lines of a file."""
-    text = head.decode("utf-8-sig", errors="replace").lstrip("\r\n")
+    whole = head.decode("utf-8-sig", errors="replace")
+    text = whole.lstrip("\r\n")
     if not text.strip():
         raise ValueError(f"`{file}` must hold numbers, it is empty. Check the path or the export.")
     line = text.partition("\n")[0]
     tabs = ".tsv" in [suffix.lower() for suffix in file.suffixes]
-    delimiter = "\t" if tabs else next((mark for mark in _DELIMITERS if mark in line), ",")
+    delimiter = "\t" if tabs else _delimiter(line)
     first = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter))]
-    return Layout(delimiter, first, any(not _is_number(cell) and cell not in MARKERS for cell in first))
+    header = any(cell not in MARKERS and not is_number(cell.replace(",", ".")) for cell in first)
+    blank = len(whole) - len(text)
+    return Layout(delimiter, first, header, whole.count("\n", 0, blank))
+
+
+def _delimiter(line: str) -> str:
+    """Return the mark that the first line has most of; beside semicolons a comma may be that of a number."""
+    plain = re.sub(r'"[^"]*"', "", line)
+    plain = re.sub(r"(?<=\d),(?=\d)", "", plain) if ";" in plain else plain
+    return max(_DELIMITERS, key=plain.count)
 
 
 def _names(layout: Layout, file: Path) -> list[str]:
@@ -91,19 +104,6 @@ def _names(layout: Layout, file: Path) -> list[str]:
         )
     check_names(names, str(file))
     return names
-
-
-def check_names(names: Sequence[str], source: str) -> None:
-    """Refuse names that several columns share."""
-    if len(set(names)) == len(names):
-        return
-    seen: dict[str, int] = {}
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-    twice = [name for name, count in seen.items() if count > 1]
-    raise ValueError(
-        f"`{source}` must have different names for columns, it repeats {listed(twice)}. Rename them."
-    )
 
 
 def _aside(names: Sequence[str], columns: Columns) -> list[str]:
@@ -183,7 +183,7 @@ def _at_once(
     """Read all that a stream holds; cells may hold line breaks, which costs time."""
     yield pcsv.read_csv(
         stream,
-        pcsv.ReadOptions(column_names=names, skip_rows=int(layout.header)),
+        pcsv.ReadOptions(column_names=names, skip_rows=layout.blank + 1 if layout.header else 0),
         pcsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=across),
         pcsv.ConvertOptions(column_types=types, **settings),
     )
@@ -238,29 +238,3 @@ def _raw(file: Path, layout: Layout, parts: Parts, names: list[str]) -> Raw:
     held = {*parts.names, *rest.column_names}
     order = tuple(name for name in names if name in held)
     return Raw(kind, rest, parts.values, parts.names, order, layout.header, ids)
-
-
-def as_numbers(column: np.ndarray) -> np.ndarray:
-    """Return text that is numbers as numbers, unless that would lose how it is written (`007`)."""
-    text = [cell for cell in column.tolist() if cell is not None and cell not in MARKERS]
-    if not text or not all(isinstance(cell, str) and _is_number(cell) for cell in text):
-        return column
-    if any(_padded(cell) for cell in text):
-        return column
-    whole = len(text) == len(column) and all(cell.lstrip("+-").isdecimal() for cell in text)
-    if whole and all(len(cell) < 18 for cell in text):
-        return np.array([int(cell) for cell in column.tolist()])
-    return np.array([np.nan if c is None or c in MARKERS else float(c) for c in column.tolist()])
-
-
-def _padded(cell: str) -> bool:
-    digits = cell.lstrip("+-")
-    return cell[:1] == "+" or (len(digits) > 1 and digits[0] == "0" and digits[1].isdecimal())
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # Python's own `1_000`

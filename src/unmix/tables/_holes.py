@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._choice import listed
+from ._names import listed
 from ._table import EVERY, Columns, Table
 
 _WORST = 3

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._choice import listed
 from ._holes import counted, fill
+from ._names import listed
 from ._raw import Raw
 from ._read import read_raw, table_of
 from ._table import EVERY, Columns, Recipe, Table

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from ._arrow_files import of_arrow
-from ._choice import listed, nearest
-from ._csv import check_names
+from ._choice import nearest
+from ._names import check_names, listed
 from ._raw import Raw, text_of
 from ._table import Columns
 

@@ -11,9 +11,11 @@ import pyarrow as pa
 
 from ._arrays import read_stored, split_key
 from ._arrow_files import read_arrow
-from ._choice import EMPTY, NUMBER, choose, listed
-from ._csv import as_numbers, read_csv
+from ._choice import EMPTY, NUMBER, Choice, choose
+from ._csv import read_csv
 from ._holes import without_holes
+from ._names import listed
+from ._numbers import as_numbers
 from ._objects import read_h5ad, read_object
 from ._raw import Raw, kinds_of, numbers, plain, text_of
 from ._table import EVERY, Columns, Recipe, Table, generated
@@ -159,33 +161,34 @@ def table_of(raw: Raw, columns: Columns, source: str) -> Table:
     kinds = _kinds(raw, names)
     unread = raw.order is not None  # columns to drop were not even read
     choice = choose(kinds, replace(columns, drop=()) if unread else columns, source)
-    raw = raw._replace(names=names)
+    raw = raw._replace(names=names, named=own)
     ids, id_name = (raw.ids, raw.id_name) if choice.id is None else (_ids(raw, choice.id), choice.id)
-    units = {name: raw.units[name] for name in choice.features if name in raw.units}
-    empty = {name: "no number in it" for name in choice.metadata if kinds[name] == EMPTY}
-    recipe = Recipe(
-        choice.features,
-        own,
-        len(kinds) if raw.order is not None else len(names),
-        columns.missing,
-        dropped=empty,
-        units=units,
-        notes=choice.notes,
-        layer=columns.layer,
-        obsm=columns.obsm,
-    )
-    beside = {name: _metadata(raw, name) for name in choice.metadata}
-    kept = None if raw.arrow is None or raw.origin is not None else _stored(raw, choice.metadata)
+    plain_arrow = raw.arrow is not None and raw.origin is None
     return Table(
         _values(raw, choice.features),
         choice.features if own else None,
-        beside,
+        {name: _metadata(raw, name) for name in choice.metadata},
         ids,
-        recipe,
+        _recipe(raw, choice, kinds, columns),
         raw.kind,
         id_name,
         origin=raw.origin,
-        beside=kept,
+        beside=_stored(raw, choice.metadata) if plain_arrow else None,
+    )
+
+
+def _recipe(raw: Raw, choice: Choice, kinds: dict[str, str], columns: Columns) -> Recipe:
+    """Begin to write down what is done."""
+    return Recipe(
+        choice.features,
+        raw.named,
+        len(kinds) if raw.order is not None else len(raw.names or ()),
+        columns.missing,
+        dropped={name: "no number in it" for name in choice.metadata if kinds[name] == EMPTY},
+        units={name: raw.units[name] for name in choice.features if name in raw.units},
+        notes=choice.notes,
+        layer=columns.layer,
+        obsm=columns.obsm,
     )
 
 
