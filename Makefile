@@ -43,7 +43,7 @@ smoke: $(VENV)/.dev  ## every table of the papers at the smallest budget; fails 
 	$(BIN)/unmix report out/smoke
 
 results: $(VENV)/.core  ## write what results/ holds into README.md, results/README.md and the tables of docs/
-	$(BIN)/unmix report results --out results/README.md
+	$(BIN)/unmix report results --out results/README.md --force
 	$(BIN)/unmix report results --out README.md
 	$(BIN)/python docs/tables.py
 

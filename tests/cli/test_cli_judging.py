@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -203,4 +204,6 @@ def test_an_interrupt_ends_with_130_and_one_line(tmp_path):
     with open(os.open(tmp_path / "mask.csv", os.O_WRONLY), "w"):  # opens once the command is reading
         child.send_signal(signal.SIGINT)
         out, err = child.communicate(timeout=60)
-    assert (child.returncode, out, err) == (130, "", "unmix: interrupted\n")
+    command = shlex.join(["unmix", "certify", str(tmp_path / "mask.csv")])
+    said = f"unmix: interrupted. No file was left unfinished. To start again: {command}\n"
+    assert (child.returncode, out, err) == (130, "", said)

@@ -8,7 +8,7 @@ import pytest
 from unmix.estimators import FastICA
 from unmix.evidence import Case, trust
 from unmix.evidence._linear import links
-from unmix.evidence._linear_planes import confusable, gain_of, left_of, planes_of
+from unmix.evidence._linear_planes import _kernel, _places, _width, confusable, left_of, planes_of
 from unmix.experiments.papers.trust._worlds_linear import FAMILIES, events, gaussian, planes, spherical
 
 NAMES = [
@@ -119,19 +119,33 @@ def test_a_plane_of_independent_variables_has_no_dependence_and_gains_some(good)
     z, _, _ = good
     z = (z - z.mean(0)) / z.std(0)
     rng = np.random.default_rng(1)
-    gain, error = gain_of(z[:, [0, 1]])
-    left, doubt = left_of(z[:, [0, 1]], np.column_stack([z[:, 0], rng.permutation(z[:, 1])]))
+    gain, error, left, doubt = (table[0, 1] for table in planes_of(z[:, :2], rng))
     assert gain > 5 * error and abs(left) < 4 * doubt
-    turned = z[:, [0, 1]] @ np.array([[1, 1], [-1, 1]]) / np.sqrt(2)
-    left, doubt = left_of(turned, np.column_stack([turned[:, 0], rng.permutation(turned[:, 1])]))
-    assert left > 4 * doubt and gain_of(turned)[0] < 0
+    turned = z[:, :2] @ np.array([[1, 1], [-1, 1]]) / np.sqrt(2)
+    gain, error, left, doubt = (table[0, 1] for table in planes_of(turned, rng))
+    assert left > 4 * doubt and gain < 0
+
+
+def test_a_mutual_information_is_that_of_the_table_of_bins():
+    rng = np.random.default_rng(0)
+    a, b, apart = (_places(rng.normal(size=500), 48) for _ in range(3))
+    b[:250] = a[:250]
+    told, error = left_of(a, b, apart)
+    kernel = _kernel(48, 1.5 * _width(500))
+    values = []
+    for other in (b, apart):
+        joint = kernel @ np.histogram2d(a, other, bins=np.arange(49) - 0.5)[0] @ kernel / 500
+        values.append(np.log(joint / (joint.sum(1)[:, None] * joint.sum(0)))[a, other])
+    assert told == pytest.approx(values[0].mean() - values[1].mean(), rel=1e-12)
+    assert error == pytest.approx(np.hypot(*(each.std() for each in values)) / np.sqrt(500), rel=1e-12)
 
 
 def test_no_rotation_of_a_gaussian_gains():
     ratios = []
     for seed in range(10):
-        gain, error = gain_of(np.random.default_rng(seed).normal(size=(2000, 2)))
-        ratios.append(gain / error)
+        rng = np.random.default_rng(seed)
+        planes = planes_of(rng.normal(size=(2000, 2)), rng, left=False)
+        ratios.append(planes.gain[0, 1] / planes.gain_error[0, 1])
     assert max(ratios) < 1.5
 
 
@@ -144,6 +158,18 @@ def test_of_many_components_the_likeliest_to_be_confused_are_looked_at():
     marked = confusable(y)
     assert marked[3, 7] and marked[11, 12] and not marked.all() and not marked.diagonal().any()
     np.testing.assert_array_equal(np.isfinite(planes_of(y, rng).gain), marked)
+
+
+def test_what_is_not_asked_for_is_not_measured_and_the_rest_stays():
+    y, few = np.random.default_rng(0).laplace(size=(300, 5)), np.array([False, True, False, False, True])
+    whole = planes_of(y, np.random.default_rng(1))
+    part = planes_of(y, np.random.default_rng(1), of=few)
+    for there, here in zip(whole, part, strict=True):
+        np.testing.assert_array_equal(here[few], there[few])
+        assert np.isnan(here[~few][:, ~few]).all()
+    bare = planes_of(y, np.random.default_rng(1), left=False)
+    np.testing.assert_array_equal(bare.gain, whole.gain)
+    assert np.isnan(bare.left).all()
 
 
 def test_families_differ_and_are_drawn_anew_from_each_seed():

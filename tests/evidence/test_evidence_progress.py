@@ -1,39 +1,48 @@
 """A person who waits is told for what, and how long."""
 
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 
-from unmix import evidence
+from unmix import _waiting, evidence
 from unmix.estimators import Autoencoder
-from unmix.evidence import Case, _progress
+from unmix.evidence import EFFORTS, Case, _progress
+from unmix.evidence._progress import refits
 
 X = np.random.default_rng(0).normal(size=(60, 4))
 
 
 @pytest.fixture(scope="module")
 def model():
-    return Autoencoder(2, max_iter=1, random_state=0).fit(X)
+    return Autoencoder(2, max_iter=60, random_state=0).fit(X)
 
 
-@pytest.mark.parametrize(("effort", "n_refits"), [("none", 0), ("quick", 1), ("full", 4)])
-def test_every_refit_is_named_with_the_time_left(effort, n_refits, model, monkeypatch):
-    shown = []
+@pytest.fixture
+def shown(monkeypatch):
+    """Collect what would be shown."""
+    told = []
+    display = lambda *about: _waiting.nobody(lambda *share: told.append(share))  # noqa: E731
+    monkeypatch.setattr(_waiting, "_display", display)
+    return told
 
-    @contextmanager
-    def recorded(wanted, n_steps, _):
-        assert (wanted, n_steps) == (n_refits > 0, n_refits)
-        yield lambda done, words: shown.append((done, words))
 
-    monkeypatch.setattr(_progress, "progress_bar", recorded)
-    case = Case(model, X, effort=effort)
+def test_every_refit_is_a_part_that_moves_and_has_its_name(model, shown, monkeypatch):
+    monkeypatch.setattr(_progress, "refits", lambda kind, effort: [1, 3])
+    case = Case(model, X, effort="full", random_state=0)
     with _progress.shown(True, case):
-        for k in range(n_refits):
-            case.tell(f"fit number {k}")
-    assert [done for done, _ in shown] == [*range(n_refits), n_refits]
-    assert all(words.startswith(f"fit number {k}, about ") for k, (_, words) in enumerate(shown[:-1]))
-    assert all(words.endswith(" s left") for _, words in shown[:-1])
+        assert case.first is not model and case.second is not model and case.more is not model
+    shares, words = zip(*shown, strict=True)
+    assert list(shares) == sorted(shares) and shares[0] == 0 and shares[-1] == 1
+    halves = ["fitting again on one half of the rows", "fitting again on the other half of the rows"]
+    for k, (low, high) in enumerate([(0, 0.25), (0.25, 1)]):
+        inside = [share for share, told in shown if told == halves[k]]
+        assert min(inside) == low and max(inside) == high and len(set(inside)) > 2
+    assert set(words) == {*halves, ""}  # the third refit was not foreseen, and is silent
+
+
+@pytest.mark.parametrize("kind", sorted(evidence.ARGUMENTS_BY_KIND))
+def test_more_effort_never_takes_fewer_refits(kind):
+    counts = [len(refits(kind, effort)) for effort in EFFORTS]
+    assert counts[0] == 0 and counts == sorted(counts) and (counts[2] > 0) == (kind != "none")
 
 
 def test_nobody_is_told_where_nobody_looks(model, capsys):

@@ -87,7 +87,7 @@ def stopped_by(number, tmp_path, least):
 
 def test_a_sweep_stopped_or_killed_outright_goes_on_where_it_was_and_leaves_no_worker(tmp_path):
     code, err = stopped_by(signal.SIGINT, tmp_path, least=2)
-    assert code == 130 and "the same command goes on" in err and not (tmp_path / "results/.claims").exists()
+    assert code == 130 and "To go on: unmix reproduce " in err and not (tmp_path / "results/.claims").exists()
     code, _ = stopped_by(signal.SIGKILL, tmp_path, least=len(stored(tmp_path)) + 2)
     kept = stored(tmp_path)
     assert code == -signal.SIGKILL and 4 <= len(kept) < 24

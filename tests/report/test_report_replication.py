@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from unmix import report
+from unmix.evidence import Chain, Trust, link
 from unmix.metrics import replicate
 from unmix.report import _replication
 
@@ -64,3 +65,35 @@ def test_agreement_of_two_runs_is_not_called_identification(tmp_path):
     assert "Agreement is not identification" in report.compare(tmp_path / "a.html", z, other).read_text()
     unrelated = report.compare(tmp_path / "b.html", z, rng.normal(size=z.shape)).read_text()
     assert "Agreement is not identification" not in unrelated
+
+
+def verdict(yes, n=4):
+    """What `unmix.trust` returns, of which the first so many latents are trusted."""
+    links = link("a link", 0.9, 0.1, np.where(np.arange(n) < yes, 3.0, -3.0), ["measured <i>"] * n)
+    chain = Chain({"a link": 9.0}, {"a link": 0.0}, rest=0.98)
+    units = tuple((j,) for j in range(n))
+    return Trust("FastICA", "linear", "a theorem", "order", units, (links,), chain, "quick", 0.9)
+
+
+@pytest.mark.parametrize(("yes", "tone"), [(4, "good"), (3, "care")])
+def test_a_page_is_green_only_where_all_replicate_and_all_are_trusted(yes, tone, tmp_path):
+    z = runs()[0]
+    found = replicate([z, -z], names=["model", "other"]).beside({"model": verdict(yes)})
+    pages = [
+        report.replication(tmp_path / "a.html", found),
+        report.compare(tmp_path / "b.html", z, -z, replication=found),
+    ]
+    for html in (page.read_text() for page in pages):
+        assert f'class="verdict {tone}"' in html
+        assert re.search(rf"<h2>[^<]*; {'all 4' if yes == 4 else '3 of 4'} latents are trusted</h2>", html)
+        assert html.count("yes 0.98") == yes and html.count("no 0.00") == 4 - yes
+        assert "<i>" not in html and "measured &lt;i&gt;" in html
+
+
+def test_verdicts_on_other_runs_or_latents_are_refused():
+    found = replicate(runs(), names=["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"`verdicts` must be of the runs .* got 'd'"):
+        found.beside({"d": verdict(1)})
+    with pytest.raises(ValueError, match="`verdicts` must be about the 4 latents of a, got 3"):
+        found.beside({"a": verdict(1, n=3)})
+    assert "b: 1 of 4 latents is trusted (effort quick)." in found.beside({"b": verdict(1)}).known

@@ -155,7 +155,8 @@ def child(job):
     try:
         train(job)
         code = 0
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        print(stop, file=sys.stderr)
         code = 130
     sys.stderr.flush()
     os._exit(code)

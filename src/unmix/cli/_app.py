@@ -22,6 +22,7 @@ from . import (
     _transform,
     _trust,
 )
+from ._again import again, remember
 from ._output import one_line, say
 from ._several import SeveralWords
 
@@ -77,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = app(
-            args=list(sys.argv[1:] if arguments is None else arguments) or ["--help"],
+            args=remember(sys.argv[1:] if arguments is None else arguments) or ["--help"],
             prog_name="unmix",
             standalone_mode=False,
         )
@@ -93,7 +94,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (FloatingPointError, MemoryError, ImportError) as error:
         return _fail(1, str(error) or "out of memory")
     if code == 130:
-        say("unmix: interrupted")
+        say(f"unmix: interrupted. No file was left unfinished. To start again: {again()}")
     return code if isinstance(code, int) else 0
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from .._files import atomic_write
+from .._waiting import waiting
 from ..tables import check_writable, read
 from ._known import (
     array,
@@ -23,7 +24,7 @@ from ._known import (
 from ._models import columns_for
 from ._naming import Sets, checked, described, named
 from ._output import Json, Seed, print_json, taking, tell, write_json
-from ._reading import Id
+from ._reading import Force, Id, refuse_existing
 from ._verdict import Effort, Spend, judged, short
 
 EXAMPLE = (
@@ -97,6 +98,7 @@ class Certify:
         Path | None, typer.Option("--out", help="File to write the answer to: .html, .json or .txt.")
     ] = None
     random_state: Seed = 0
+    force: Force = False
     as_json: Json = False
 
 
@@ -109,6 +111,7 @@ def certify(given: Certify) -> None:
     out = given.out
     if out is not None:
         check_writable(out, _OUT)
+    refuse_existing(out, given.force)
     if given.stability and given.jacobians is None and given.data is None:
         raise ValueError("`--stability` must be given with --data or --jacobians, got neither. Add one.")
     structure, model = source_of(given.source)
@@ -176,7 +179,8 @@ def _refitted(given: Certify, model: Any, table: Any) -> Any:
         raise ValueError("`--refits` must be given with a model and --data, got less. Add what is missing.")
     from ..theory import refitted_structures
 
-    found = refitted_structures(model, table, given.n_refits, random_state=given.random_state)
+    with waiting(True, "refits", plan=f"{given.n_refits} refits to halves of {len(table):,} rows"):
+        found = refitted_structures(model, table, given.n_refits, random_state=given.random_state)
     return [*known, *found]
 
 

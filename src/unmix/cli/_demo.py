@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ..tables import Table
+from ..tables import Table, read
 from ._models import fit_and_save, make
 from ._output import Json, Seed, print_json, tell
+from ._reading import Force, refuse_existing
 from ._simulate import save
 from ._verdict import short
 
@@ -24,6 +25,7 @@ def demo(
         "unmix-demo"
     ),
     quick: Annotated[bool, typer.Option("--quick", help="A short fit, to check the installation.")] = False,
+    force: Force = False,
     random_state: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -31,6 +33,7 @@ def demo(
     folder = _folder(out)
     tell_step = (lambda *_: None) if as_json else _step
     data = _simulate(quick, random_state)
+    _refuse_others(folder, data, force)
     save(folder / "data.npz", data)
     tell_step(
         1,
@@ -61,6 +64,20 @@ def _folder(out: Path) -> Path:
     return out.resolve()
 
 
+def _refuse_others(folder: Path, data: Any, force: bool) -> None:
+    """Refuse to overwrite files that are not of this demo, which its data tell."""
+    there = [folder / name for name in ("data.npz", "model", "report.html") if (folder / name).exists()]
+    if there and not _are_there(folder / "data.npz", data):
+        refuse_existing(there[0], force)
+
+
+def _are_there(path: Path, data: Any) -> bool:
+    if not path.exists():
+        return False
+    found = read(path)
+    return found.values.shape == data.x.shape and bool((found.values == data.x).all())
+
+
 def _step(number: int, sentence: str, *more: Any) -> None:
     tell(f"{number}. {sentence}", *more)
 
@@ -83,7 +100,7 @@ def _fit(data: Any, quick: bool, random_state: int, out: Path) -> Any:
 def _checked(model: Any, data: Any) -> Any:
     from ..evidence import trust
 
-    return trust(model, data.x, effort="quick")
+    return trust(model, data.x, effort="quick", verbose=True)
 
 
 def _scored(data: Any, model: Any, random_state: int) -> Any:

@@ -1,6 +1,10 @@
 """`unmix fit`: from a table to a model, and to the verdict on it."""
 
+import shlex
 import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
@@ -125,11 +129,12 @@ def fit(given: Fit) -> None:
     if given.fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
     model = fit_and_save(_estimator(given, rest.values), rest, given.out, **known)
-    graph = _causal_graph(model, rest.values) if given.causal else None
-    trust = judged(model, rest.values, known.get("domains"), given.effort)
-    data, verdict = dataset(rest, truth, model), "none" if trust is None else trust
-    _write(report, model, data=data, graph=graph, trust=verdict, **beside(rest, sets))
-    about = described(model, rest, sets)
+    with _saved(given):
+        graph = _causal_graph(model, rest.values) if given.causal else None
+        trust = judged(model, rest.values, known.get("domains"), given.effort)
+        data, verdict = dataset(rest, truth, model), "none" if trust is None else trust
+        _write(report, model, data=data, graph=graph, trust=verdict, **beside(rest, sets))
+        about = described(model, rest, sets)
     _tell(given, model.findings(), trust, {"graph": graph, "report": report, "description": about})
 
 
@@ -139,6 +144,16 @@ def _write(report: Path | None, model: Any, **shown: Any) -> None:
         from ..report import write
 
         write(report, model=model, notes="\n\n".join(recipe_of(model).story), **shown)
+
+
+@contextmanager
+def _saved(given: Fit) -> Iterator[None]:
+    """Say, where somebody waits no longer, that the model is there and how to check it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"unmix: interrupted. The model is saved. To check it: {_check(given)}")
+        sys.exit(130)
 
 
 def _tell(given: Fit, found: Any, trust: Any, more: dict[str, Any]) -> None:
@@ -155,9 +170,9 @@ def _tell(given: Fit, found: Any, trust: Any, more: dict[str, Any]) -> None:
 
 def _check(given: Fit) -> str:
     """Name the command that checks the model."""
-    domains = "" if given.domains is None else f" --domains {given.domains}"
+    domains = [] if given.domains is None else ["--domains", given.domains]
     effort = "quick" if given.effort == "none" else "full"
-    return f"unmix trust {given.out} {given.x}{domains} --effort {effort}"
+    return shlex.join(["unmix", "trust", str(given.out), given.x, *domains, "--effort", effort])
 
 
 def _report_file(given: Fit) -> Path | None:

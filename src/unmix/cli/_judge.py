@@ -10,7 +10,7 @@ from ._known import dataset, labels, read_latents, read_with_truth, take_out
 from ._models import columns_for, load, recipe_of
 from ._naming import Sets, beside, checked
 from ._output import Json, Seed, print_json, tell
-from ._reading import Id
+from ._reading import Force, Id, refuse_existing
 from ._verdict import DOMAINS, Effort, Spend, short, warn
 
 EVALUATE_EXAMPLE = (
@@ -40,6 +40,7 @@ def evaluate(
     out: Annotated[
         Path | None, typer.Option("--out", help="File to write the scores to: .json, .csv or .html.")
     ] = None,
+    force: Force = False,
     random_state: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -48,6 +49,7 @@ def evaluate(
 
     if out is not None:
         check_writable(out, SCORES)
+    refuse_existing(out, force)
     truth = read_latents(z_true, ("z", "z_true"))
     codes = read_latents(z_hat, ("z_hat", "z"))
     raw = None if x is None else read(x).values
@@ -80,6 +82,7 @@ def report(
             "--out", help="HTML file to write, or .md for RESULTS. [default: report.html in RESULTS]"
         ),
     ] = None,
+    force: Force = False,
     effort: Spend = Effort["none"],
     domains: Annotated[str | None, typer.Option("--domains", help=DOMAINS)] = None,
     id: Id = None,
@@ -94,6 +97,7 @@ def report(
     if target is None:
         raise ValueError("`--out` must name the HTML file to write, got nothing.")
     check_writable(target, (".html", ".htm", ".md") if source.is_dir() else (".html", ".htm"))
+    refuse_existing(out, force or _has_marks(target))
     found = None
     if target.suffix == ".md":
         _write_summary(target, source)
@@ -111,6 +115,13 @@ def report(
         print_json({"out": target, "bytes": target.stat().st_size, "trust": verdict})
     else:
         tell(*([] if found is None else short(found)), f"Report: {target}")
+
+
+def _has_marks(out: Path) -> bool:
+    """Whether a file has a place for the counts, and keeps everything else that is in it."""
+    from ..experiments.engine import has_marks
+
+    return out.suffix == ".md" and has_marks(out)
 
 
 def _write_summary(out: Path, folder: Path) -> None:
@@ -140,7 +151,8 @@ def _write_fit(
     beside_it = beside(rest, checked(sets, rest))
     given = dataset(rest, truth, fitted)
     known = labels(domains, taken, "--domains", rows=table)
-    found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), domains=known, effort=effort)
+    settings = {"domains": known, "effort": effort, "verbose": True}
+    found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), **settings)
     notes = "\n\n".join([heading.pop("notes"), *recipe_of(fitted).story])
     verdict: Any = "none" if found is None else found
     shown: dict[str, Any] = {"domains": known, "trust": verdict, "notes": notes, **heading}

@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-import traceback
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from .._findings import findings_of
 from .._names import COMMANDS
 from ..tables import Recipe, Table, generated, listed
+from ._again import again
 from ._output import say
 
 
@@ -41,20 +41,14 @@ def fit_and_save(model: Any, table: Table, out: Path, **known: Any) -> Any:
     try:
         model.fit(table.values, **known)
     except KeyboardInterrupt as stop:
-        if not _said_how_to_go_on(stop):
-            say("unmix: interrupted. To go on, run the same command again.")
+        how = "go on" if checkpoint.exists() else "start again"
+        say(f"unmix: {getattr(stop, 'done', 'Interrupted.').lower()} To {how}: {again('--fresh')}")
         sys.exit(130)
     if waits:
         model.set_params(checkpoint=None, verbose=False)
     remember(model, table).save(out)
     shutil.rmtree(checkpoint, ignore_errors=True)
     return model
-
-
-def _said_how_to_go_on(stop: KeyboardInterrupt) -> bool:
-    """Whether the training loop raised it, which saves its state and prints a line before it does."""
-    frames = list(traceback.walk_tb(stop.__traceback__))
-    return frames[-1][0].f_globals.get("__name__", "").startswith("unmix.training")
 
 
 def checkpoint_beside(out: Path) -> Path:

@@ -14,6 +14,7 @@ import numpy as np
 import typer
 
 from .._files import atomic_write
+from .._waiting import waiting
 
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document, and nothing else, on standard output.")
@@ -55,18 +56,9 @@ def tell(*parts: Any) -> None:
 
 @contextmanager
 def progress(description: str) -> Iterator[Callable[[float], None]]:
-    """Yield a function that moves a bar to a share of the work; only a terminal shows one."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda share: None
-        return
-    drawn = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*drawn, console=console, transient=True) as bar:
-        task = bar.add_task(description, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+    """Yield a function that is told the share of the work that is done: a bar, or lines elsewhere."""
+    with waiting(True, description) as show:
+        yield lambda share: show(share, "")
 
 
 def print_json(document: dict[str, Any]) -> None:

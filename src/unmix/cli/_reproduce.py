@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ._again import again
 from ._output import Json, print_json, say, taking, tell
 
 REPRODUCE_EXAMPLE = (
@@ -159,8 +160,8 @@ def _sweep(tasks: list[Any], store: Any, given: Reproduce) -> Any:
                 tasks, store, executor=executor, workers=n, force=given.force, command=command, listen=listen
             )
     except KeyboardInterrupt:
-        say("unmix: stopped. What is done is stored; the same command goes on.")
-        raise
+        say(f"unmix: interrupted. What is done is stored. To go on: {again('--force')}")
+        sys.exit(130)
     finally:
         _warn_of_corrupt(store)
 

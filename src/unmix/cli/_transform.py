@@ -9,9 +9,10 @@ import typer
 
 from .._findings import findings_of
 from .._fitted import Fitted
+from ..rows import opened_parquet
 from ..tables import Columns, Table, blocks_like, check_writable, other_units, suffix_of, write, writing
 from ._models import load, recipe_of
-from ._output import Json, print_json, taking, tell
+from ._output import Json, print_json, progress, taking, tell
 from ._reading import Drop, Force, Id, Layer, Missing, Obsm, columns_from, refuse_existing, say_notes
 
 EXAMPLE = "Example: [bold]unmix transform model data.csv --out latents.csv[/]"
@@ -60,14 +61,24 @@ def transform(given: Transform) -> None:
 
 def _stream(fitted: Any, given: Transform, columns: Columns) -> tuple[int, int]:
     """Write block by block, so that a table may be larger than memory."""
-    n_rows = n_empty = 0
-    with writing(given.out, _names(fitted), key="z") as put:
+    n_rows = n_empty = total = 0
+    with progress("transform") as moved, writing(given.out, _names(fitted), key="z") as put:
         for table, whole in blocks_like(given.x, recipe_of(fitted), columns=columns):
             if not n_rows:
                 _warn_of_units(table)
+                total = _rows_in(given.x)
             put(latents(fitted, table, whole), table)
             n_rows, n_empty = n_rows + len(whole), n_empty + int((~whole).sum())
+            moved(n_rows / total if total else 0.0)
     return n_rows, n_empty
+
+
+def _rows_in(path: str) -> int:
+    """Count the rows of a file that is read in many blocks; 0 where nobody knows."""
+    if not path.lower().endswith(".parquet"):
+        return 0
+    with opened_parquet(Path(path)) as file:
+        return int(file.metadata.num_rows)
 
 
 def _write_cells(fitted: Any, given: Transform, columns: Columns) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load
 from ._naming import beside
 from ._output import Json, print_json, taking, tell, write_json
+from ._reading import Force, refuse_existing
 from ._verdict import DOMAINS, Effort, Spend, evidence, short
 
 EXAMPLE = "Example: [bold]unmix trust model data.npz --effort full --out verdict.html[/]"
@@ -35,6 +36,7 @@ class Trust:
             "--random-state", "--seed", help="Seed of halves and refits. [default: that of the model]"
         ),
     ] = None
+    force: Force = False
     as_json: Json = False
 
 
@@ -45,11 +47,12 @@ def trust(given: Trust) -> None:
 
     if given.out is not None:
         check_writable(given.out, _OUT)
+    refuse_existing(given.out, given.force)
     fitted = load(given.model)
     table, truth = read_with_truth(given.data, model=fitted, labels=(given.domains,))
     rest, taken = take_out(table, (given.domains,))
     known = labels(given.domains, taken, "--domains", table="DATA", rows=table)
-    settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state}
+    settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state, "verbose": True}
     found = judge(fitted, columns_for(fitted, rest), domains=known, **settings)
     lines = [*short(found), *evidence(found)]
     data = dataset(rest, truth, fitted)

@@ -21,7 +21,7 @@ def judged(model: Any, x: Any, domains: Any, effort: str) -> Any:
     """Return the verdict, or say in a line why there is none: what else was asked for goes on."""
     from ..evidence import verdict_or_reason
 
-    found, reason = verdict_or_reason(model, x, domains=domains, effort=effort)
+    found, reason = verdict_or_reason(model, x, domains=domains, effort=effort, verbose=True)
     warn(reason)
     return found
 

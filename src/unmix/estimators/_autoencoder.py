@@ -31,7 +31,7 @@ class Autoencoder(LatentEstimator):
     checkpoint : path-like, optional
         Folder for checkpoints; a fit that was killed goes on from there, with the same bits.
     verbose : bool
-        Show a progress bar (in a terminal only).
+        Show progress and the time left on standard error: a bar on a terminal, a few lines elsewhere.
     random_state : int, RandomState or None
 
     Attributes

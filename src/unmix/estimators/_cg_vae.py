@@ -8,6 +8,7 @@ from typing import Any, final
 import torch
 from torch import Tensor, nn
 
+from unmix._waiting import stages
 from unmix.nn import residual_mlp
 from unmix.objectives import DomainObjective, Penalty
 from unmix.penalties import dependency_sparsity
@@ -199,10 +200,13 @@ class CGVAE(DomainEstimator):
         if not price or pace.max_iter < 2 or len(members) == 1:
             return train(members, pace=pace, improve=improve)
         n_first = max(1, round(_FIRST * pace.max_iter))
-        first = train(members, pace=_part(pace, n_first, "starts"), improve=improve)
-        others = hops(first.objective, data, price, generator)
         n_last = pace.max_iter - n_first
-        last = train(others, pace=_part(pace, n_last, "hops"))
+        before, after = stages([n_first, n_last])
+        with before:
+            first = train(members, pace=_part(pace, n_first, "starts"), improve=improve)
+        others = hops(first.objective, data, price, generator)
+        with after:
+            last = train(others, pace=_part(pace, n_last, "hops"))
         scores = list(first.scores)
         scores[scores.index(min(scores))] = min(last.scores)  # of the start that went on
         return Trained(last.objective, joined([first.history, last.history]), tuple(scores))

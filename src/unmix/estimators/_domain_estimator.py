@@ -1,6 +1,5 @@
 """What estimators that know the domain of each sample share."""
 
-import math
 from abc import abstractmethod
 from functools import partial
 from types import ModuleType
@@ -175,11 +174,6 @@ class DomainEstimator(LatentEstimator):
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
         super()._remember(trained, x[order.to(x.device)], part)
         self.n_iter_ = self._passes(len(x))
-
-    def _passes(self, n_samples: int) -> int:
-        """Return the number of passes over the data, no more than `max_steps` updates ask for."""
-        per_pass = math.ceil(n_samples / min(self.batch_size, n_samples))
-        return min(self.max_iter, math.ceil(self.max_steps / per_pass))
 
 
 def needed_domains(structure: Structure) -> np.ndarray:

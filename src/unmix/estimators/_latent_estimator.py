@@ -1,5 +1,6 @@
 """The one base class: what every estimator of latents shares."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
+from unmix._waiting import waiting
 from unmix.objectives import Objective
 from unmix.training import Pace, Streamed, Trained
 
@@ -81,8 +83,10 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """Read the data, train on them and remember what was found."""
         check_settings(self)
         part = self._part(X)
-        x = part.read(self, X)
-        trained = train(x, self._pace())
+        x, pace = part.read(self, X), self._pace()
+        with waiting(pace.progress, "fit", plan=self._plan(len(x))) as show:
+            show(0.0, "looking for starts")
+            trained = train(x, pace)
         self._remember(trained, x, part)
         return self
 
@@ -154,8 +158,18 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         folder = None if self.checkpoint is None else Path(self.checkpoint)
         seed = seed_of_run(folder, self, seed)
-        progress = None if self.verbose else False
-        return Pace(self.max_iter, self.batch_size, self.lr, seed, folder, progress)
+        return Pace(self.max_iter, self.batch_size, self.lr, seed, folder, bool(self.verbose))
+
+    def _plan(self, n_samples: int) -> str:
+        """Say what a fit has to do."""
+        n_restarts, passes = getattr(self, "n_restarts", 1), self._passes(n_samples)
+        return f"{n_restarts} restart{'s' * (n_restarts != 1)} x {passes} passes over {n_samples:,} rows"
+
+    def _passes(self, n_samples: int) -> int:
+        """Return the number of passes over the data, no more than `max_steps`, where it is set, asks for."""
+        per_pass = math.ceil(n_samples / min(self.batch_size, n_samples))
+        limit = getattr(self, "max_steps", None)
+        return self.max_iter if limit is None else min(self.max_iter, math.ceil(limit / per_pass))
 
     def _remember(self, trained: Trained, x: Any, part: ModuleType) -> None:
         """Keep the networks on the CPU, and what the data say about their codes."""

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from unmix._waiting import stages
 from unmix.nn import residual_mlp
 from unmix.objectives import AdditiveDecoder, Objective, Penalty, SlotObjective
 from unmix.penalties import slot_sparsity
@@ -167,22 +168,25 @@ class SlotAutoencoder(LatentEstimator):
         informed = self.search and has_linear_coordinates(build(self._plain, 1, x, pace.seed)[0])
         warm_up = max(1, round(_WARM_UP * pace.max_iter)) if informed or self.slots is None else 0
         first = replace(pace, max_iter=warm_up, checkpoint=pace.folder("warm-up"))
-        plain = self._warmed_up(x, first) if warm_up else None
+        n_left = max(1, pace.max_iter - warm_up)
+        before, after = stages([warm_up, n_left * self.n_restarts])
+        with before:
+            plain = self._warmed_up(x, first) if warm_up else None
         self.slot_of_ = self._slot_numbers(plain, x, generator, informed)
         improve = partial(rebase_slots, partition=self.partition_) if informed else None
         members = build(self._networks, self.n_restarts, x, pace.seed)
         if plain is not None and improve is not None:
             _start(members, plain, x, generator, improve)
-        n_left = max(1, pace.max_iter - warm_up)
-        return train_restarts(
-            members,
-            {"penalty": self.weight, "scale": WEIGHT_SCALE},
-            x,
-            replace(pace, max_iter=n_left, checkpoint=pace.folder("slots")),
-            beside=Noise(self.n_components_),
-            improve=None if self.additive else improve,
-            improve_rounds=_SEARCHES,
-        )
+        with after:
+            return train_restarts(
+                members,
+                {"penalty": self.weight, "scale": WEIGHT_SCALE},
+                x,
+                replace(pace, max_iter=n_left, checkpoint=pace.folder("slots")),
+                beside=Noise(self.n_components_),
+                improve=None if self.additive else improve,
+                improve_rounds=_SEARCHES,
+            )
 
     def _warmed_up(self, x: Tensor, pace: Pace) -> Objective:
         """Train for reconstruction alone, from principal components where networks have a linear part."""

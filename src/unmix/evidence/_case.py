@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Callable
-from functools import cached_property
+from contextlib import AbstractContextManager
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from unmix._fitted import Fitted
+from unmix._waiting import waiting
+from unmix.estimators._latent_estimator import LatentEstimator
 
 from ._link import EFFORTS
 
@@ -28,8 +31,8 @@ class Case:
     domains : ndarray of shape (n_samples,), optional
     effort : {"none", "quick", "full"}
     random_state : int or None
-    tell : callable, optional
-        Is told what is being done.
+    telling : callable from words to a context, optional
+        Is told what is done within the context; by default nobody is.
     """
 
     def __init__(
@@ -40,13 +43,13 @@ class Case:
         domains: np.ndarray | None = None,
         effort: str = "none",
         random_state: int | None = None,
-        tell: Callable[[str], None] | None = None,
+        telling: Callable[[str], AbstractContextManager[Any]] | None = None,
     ):
         kept = first_of_each(x)
         self.model, self.x = model, x[kept]
         self.domains = None if domains is None else domains[kept]
         self.effort, self.random_state = effort, random_state
-        self.tell = tell if tell is not None else lambda _: None
+        self.telling = telling if telling is not None else partial(waiting, False)
         self.fitted = Fitted(model, self.x if x.ndim == 2 else None)
 
     def allows(self, effort: str) -> bool:
@@ -93,10 +96,10 @@ class Case:
 
     def refit(self, rows: np.ndarray, words: str, *, x: np.ndarray | None = None, **settings: Any) -> Any:
         """Fit a fresh copy of the model to some rows, of other data if they are given, from another seed."""
-        self.tell(f"fitting again {words}")
         rows = self._in_large_domains(rows)
         values = (self.x if x is None else x)[rows]
-        return fit_anew(self.model, values, self._labels(rows), self.seed(words), **settings)
+        with self.telling(f"fitting again {words}"):
+            return fit_anew(self.model, values, self._labels(rows), self.seed(words), **settings)
 
     def _in_large_domains(self, rows: np.ndarray) -> np.ndarray:
         """Leave out domains of which a half has too few rows for a fit."""
@@ -118,13 +121,14 @@ class Case:
 def fit_anew(
     model: Any, x: np.ndarray, domains: np.ndarray | None, random_state: int, **settings: Any
 ) -> Any:
-    """Fit a fresh copy of a model quietly, from a seed and with some settings changed."""
+    """Fit a fresh copy of a model from a seed and with some settings changed, as part of what is shown."""
     fresh = clone(model)
     if fresh.get_params(deep=False).get("n_components") == "auto":  # the same number in every refit
         fresh.set_params(n_components=model.n_components_)
     own = fresh.get_params(deep=False)
-    quiet = {"random_state": random_state, "checkpoint": None, "verbose": False} | settings
-    fresh.set_params(**{name: value for name, value in quiet.items() if name in own})
+    ours = isinstance(fresh, LatentEstimator)  # which shows a refit as part of what encloses it
+    asked = {"random_state": random_state, "checkpoint": None, "verbose": ours} | settings
+    fresh.set_params(**{name: value for name, value in asked.items() if name in own})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of a refit, which the links judge
         return fresh.fit(x) if domains is None else fresh.fit(x, domains)

@@ -68,8 +68,8 @@ def told_apart_elsewhere(case: Case, halves: list[np.ndarray]) -> Link:
     seen = case.halves[1]
     best = np.argmax([same(case.codes[seen], each[seen]) for each in halves], axis=0)
     found = [each[seen][:, partner(case.codes[seen], each[seen])] for each in halves]
-    told = [told_apart(name, planes_of(each, case.rng(22)), "quick") for each in found]
-    return _chosen(told, best)
+    planes = [planes_of(each, case.rng(22), of=best == k, left=False) for k, each in enumerate(found)]
+    return _chosen([told_apart(name, each, "quick") for each in planes], best)
 
 
 def _chosen(told: list[Link], best: np.ndarray) -> Link:
@@ -87,7 +87,7 @@ def independent(planes: Planes) -> Link:
     since one weak partner says nothing about the dependence on the others.
     """
     name = "independent of the others"
-    if len(planes.left) == 1:
+    if planes.left.shape[1] == 1:
         return link(name, np.nan, 0.0, 0.0, ["there is no other component"])
     beyond = np.nan_to_num(np.maximum(planes.left - 2 * planes.left_error, 0))
     left, pair = beyond.sum(1), np.nan_to_num(planes.left, nan=-np.inf).argmax(1)
@@ -136,19 +136,25 @@ def other_starts(case: Case, here: Planes, halves: list[np.ndarray]) -> Link:
     more = _starts(case)
     ends = [_end(case, np.arange(len(case.x)), k) for k in range(more)] if more > 1 else halves
     own = np.minimum(independent(here).strength, 1) - 0.5
-    found = np.min([_challenge(case, each, own) for each in ends], axis=0)
+    found = np.ones(n)
+    for each in ends:
+        found = _challenged(case, each, own, found)
     told = "of {} more starts none has as independent a component in its place with correlation below {:.3f}"
     words = [told.format(len(ends), each) for each in found]
     return link(name, found, _by_chance(n, case.rng(23)), match_strength(found), words, effort="quick")
 
 
-def _challenge(case: Case, others: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return the correlation with the component of another end, 1 where that one is less independent."""
+def _challenged(case: Case, others: np.ndarray, own: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Return the least correlation so far with a component of another end that is as independent.
+
+    An end at the same place need not prove that it is; and what would not lower the least is not looked at.
+    """
     found = same(case.codes, others)
-    if found.min() > _UNCHANGED:
-        return found
-    rivals = independent(planes_of(others[:, partner(case.codes, others)], case.rng(21))).strength
-    return np.where(rivals >= own, found, 1.0)
+    lower = found < before
+    if found.min() <= _UNCHANGED and lower.any():
+        planes = planes_of(others[:, partner(case.codes, others)], case.rng(21), of=lower)
+        lower[lower] = independent(Planes(*(table[lower] for table in planes))).strength >= own[lower]
+    return np.where(lower, found, before)
 
 
 def _halves(case: Case) -> list[np.ndarray]:

@@ -31,16 +31,33 @@ class Planes(NamedTuple):
     left_error: np.ndarray
 
 
-def planes_of(y: np.ndarray, rng: np.random.Generator) -> Planes:
-    """Measure the pairs of components that could be confused; what is not measured is nan."""
+def planes_of(
+    y: np.ndarray, rng: np.random.Generator, *, of: np.ndarray | None = None, left: bool = True
+) -> Planes:
+    """Measure the pairs of components that could be confused; what is not measured is nan.
+
+    `of` marks the components that are asked about, by default all, and `left` says whether the dependence
+    that is left is asked for too: what nobody asks for costs nothing.
+    """
     y = standard(y[:: -(-len(y) // _MOST_ROWS)])
     n = y.shape[1]
-    table = np.full((4, n, n), np.nan)
-    elsewhere = _swapped(len(y), rng)
-    for i, j in zip(*np.nonzero(np.triu(confusable(y), 1)), strict=True):
-        apart = np.column_stack([y[:, i], y[elsewhere, j]])
-        table[:, i, j] = table[:, j, i] = *gain_of(y[:, [i, j]]), *left_of(y[:, [i, j]], apart)
+    asked = np.ones(n, bool) if of is None else of
+    table, pairs = np.full((4, n, n), np.nan), _Pairs(y, _swapped(len(y), rng))
+    for i, j in zip(*np.nonzero(np.triu(confusable(y) & (asked | asked[:, None]), 1)), strict=True):
+        table[:2, i, j] = table[:2, j, i] = gain_of(pairs.rows[[i, j]], pairs.own[i] + pairs.own[j])
+        if left:
+            table[2:, i, j] = table[2:, j, i] = left_of(pairs.places[i], pairs.places[j], pairs.apart[j])
     return Planes(*table)
+
+
+class _Pairs:
+    """What each component brings to every pair that it is in, worked out once: rows are components."""
+
+    def __init__(self, y: np.ndarray, elsewhere: np.ndarray):
+        self.rows = np.ascontiguousarray(y.T)
+        self.own = surprises(self.rows)
+        self.places = _places(self.rows, _JOINT_BINS)
+        self.apart = self.places[:, elsewhere]
 
 
 def standard(y: np.ndarray) -> np.ndarray:
@@ -74,51 +91,61 @@ def _swapped(n: int, rng: np.random.Generator) -> np.ndarray:
     return swapped
 
 
-def gain_of(pair: np.ndarray) -> tuple[float, float]:
-    """Return the least mutual information that a rotation adds, over angles, and its standard error."""
-    turned = np.stack([_turned(pair, angle) for angle in (0.0, *ANGLES)])
-    told = surprises(turned.reshape(-1, pair.shape[0])).reshape(len(turned), 2, -1).sum(1)
-    added = told[1:] - told[0]
-    mean, error = added.mean(1), added.std(1) / np.sqrt(added.shape[1])
+def gain_of(pair: np.ndarray, own: np.ndarray) -> tuple[float, float]:
+    """Return the least mutual information that a rotation adds, over angles, and its standard error.
+
+    `pair` has shape (2, n_rows), and `own` is the sum of the surprises of the two.
+    """
+    told = surprises(_turned(*pair))
+    added = told[: len(ANGLES)] + told[len(ANGLES) :] - own
+    mean = added.mean(1)
+    added -= mean[:, None]
+    error = np.sqrt(np.einsum("ar,ar->a", added, added)) / added.shape[1]
     worst = int((mean / np.maximum(error, 1e-12)).argmin())
     return float(mean[worst]), float(error[worst])
 
 
-def _turned(pair: np.ndarray, angle: float) -> np.ndarray:
-    c, s = np.cos(angle), np.sin(angle)
-    return np.stack([c * pair[:, 0] + s * pair[:, 1], c * pair[:, 1] - s * pair[:, 0]])
+def _turned(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the first components after all rotations, then the second ones."""
+    c, s = np.cos(ANGLES)[:, None], np.sin(ANGLES)[:, None]
+    return np.concatenate([c * a + s * b, c * b - s * a])
 
 
 def surprises(rows: np.ndarray) -> np.ndarray:
     """Return -log p of each entry under the density of its own row, up to a constant."""
     m, n = rows.shape
     places = _places(rows, _BINS)
-    counts = np.bincount((places + _BINS * np.arange(m)[:, None]).ravel(), minlength=m * _BINS)
-    density = counts.reshape(m, _BINS) @ _kernel(_BINS, _width(n)) / n
-    return np.take_along_axis(-np.log(density), places, axis=1)
+    places += _BINS * np.arange(m)[:, None]
+    counts = np.bincount(places.ravel(), minlength=m * _BINS).reshape(m, _BINS)
+    density = counts @ _kernel(_BINS, _width(n)) / n
+    return np.take(-np.log(density), places)
 
 
-def left_of(pair: np.ndarray, shuffled: np.ndarray) -> tuple[float, float]:
-    """Return the mutual information of a pair beyond that of the same columns shuffled, and its error."""
-    there, apart = _information(pair), _information(shuffled)
-    error = np.hypot(there.std(), apart.std()) / np.sqrt(len(pair))
-    return float(there.mean() - apart.mean()), float(error)
+def left_of(a: np.ndarray, b: np.ndarray, apart: np.ndarray) -> tuple[float, float]:
+    """Return the mutual information of two columns beyond that of the same shuffled, and its error.
+
+    All are given by the bins that their entries lie in, `apart` being the second one shuffled.
+    """
+    (there, spread), (chance, doubt) = _information(a, b), _information(a, apart)
+    return there - chance, float(np.hypot(spread, doubt) / np.sqrt(len(a)))
 
 
-def _information(pair: np.ndarray) -> np.ndarray:
-    """Return log p(a, b) / p(a) p(b) of each row."""
-    n, places = len(pair), _places(pair, _JOINT_BINS)
-    counts = np.bincount(places @ [_JOINT_BINS, 1], minlength=_JOINT_BINS**2).reshape(_JOINT_BINS, -1)
+def _information(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """Return mean and deviation over rows of log p(a, b) / p(a) p(b), which is one number for each bin."""
+    n = len(a)
+    counts = np.bincount(a * _JOINT_BINS + b, minlength=_JOINT_BINS**2) / n
     kernel = _kernel(_JOINT_BINS, 1.5 * _width(n))
-    joint = kernel @ (counts / n) @ kernel
-    apart = joint.sum(1)[:, None] * joint.sum(0)
-    return np.log(joint / apart)[places[:, 0], places[:, 1]]
+    joint = kernel @ counts.reshape(_JOINT_BINS, -1) @ kernel
+    told = np.log(joint / (joint.sum(1)[:, None] * joint.sum(0))).ravel()
+    mean = counts @ told
+    return float(mean), float(np.sqrt(counts @ np.square(told - mean)))
 
 
 def _places(values: np.ndarray, bins: int) -> np.ndarray:
     """Return the bin of each value; what is beyond reach lies in the outermost ones."""
-    scaled = (values + _REACH) * (bins / (2 * _REACH))
-    return np.clip(scaled, 0, bins - 1).astype(np.intp)
+    scaled = values + _REACH
+    scaled *= bins / (2 * _REACH)
+    return np.clip(scaled, 0, bins - 1, out=scaled).astype(np.intp)
 
 
 def _width(n: int) -> float:

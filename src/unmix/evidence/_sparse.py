@@ -132,7 +132,7 @@ def _left(case: Case, n_components: int) -> float:
     """Return what a plain autoencoder leaves; as much as one fewer where there can't be more."""
     rows, held = case.halves
     size = int(np.clip(n_components, 1, rank_of(case.x[rows])))
-    case.tell(f"fitting an autoencoder with {size} latents")
     settings = {name: getattr(case.model, name) for name in ("max_iter", "batch_size", "lr", "device")}
-    plain = fit_anew(Autoencoder(size, **settings), case.x[rows], None, case.seed("autoencoder"))
+    with case.telling(f"fitting an autoencoder with {size} latents"):
+        plain = fit_anew(Autoencoder(size, **settings), case.x[rows], None, case.seed("autoencoder"))
     return 1 - explained(plain, case.x[held])

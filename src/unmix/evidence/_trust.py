@@ -196,7 +196,8 @@ def trust(
         For halves of the data and seeds of refits. By default that of the model where it has one, so that
         every place that asks gets the same answer.
     verbose : bool, optional
-        Whether progress and the time left are shown; by default on a terminal.
+        Whether progress and the time left are shown: a bar on a terminal, a few lines elsewhere; by default
+        on a terminal only.
 
     Returns
     -------
@@ -240,14 +241,14 @@ def parts_of(evidence: Iterable[Link], argument: Argument) -> dict[str, dict[str
 
 
 def verdict_or_reason(
-    model: Any, X: Any, *, domains: Any = None, effort: str = "none"
+    model: Any, X: Any, *, domains: Any = None, effort: str = "none", verbose: bool | None = None
 ) -> tuple[Trust | None, str]:
     """Return the verdict, or None and why data like these can't be judged, for those who go on without."""
     try:
         checked(model, X, domains)
     except (ValueError, TypeError) as error:
         return None, str(error)
-    return trust(model, X, domains=domains, effort=effort), ""
+    return trust(model, X, domains=domains, effort=effort, verbose=verbose), ""
 
 
 def _seed_of(model: Any) -> int | None:

@@ -13,7 +13,7 @@ from ..plots._style import BLUE, GREY, label_axis, signed_shades
 from ..theory import certify_pair
 from ._bars import bar
 from ._figures import svg
-from ._replication import view
+from ._replication import headed, view
 from ._write import render
 
 _MAPS = {
@@ -59,7 +59,8 @@ def compare(
     certificate : PairCertificate, optional
         As returned by `unmix.theory.certify_pair(z1, z2, scale=True)`, called where not given.
     replication : Replication, optional
-        As returned by `unmix.metrics.replicate([z1, z2])`: adds the list of latents.
+        As returned by `unmix.metrics.replicate([z1, z2])`: adds the list of latents, with the verdicts on
+        models that its `beside` was given.
     names : tuple of two str
         What the runs are called.
 
@@ -86,9 +87,14 @@ def compare(
         title=title,
         notes=notes,
         names=names,
-        tone=tone,
-        headline=headline,
-        sentences=[found.meaning, *_caveat(found), *(f"Note: {note}" for note in found.notes)],
+        tone=_toned(tone, replication),
+        headline=headed(headline, replication),
+        sentences=[
+            found.meaning,
+            *_caveat(found),
+            *_known(replication),
+            *(f"Note: {n}" for n in found.notes),
+        ],
         facts=_facts(found),
         bars=_bars(found),
         scatters=_scatters(found, first, second),
@@ -101,6 +107,17 @@ def compare(
 def _caveat(found: Any) -> list[str]:
     """Say what agreement is not, wherever there is some."""
     return [] if found.agreement == "none" else [CAVEAT]
+
+
+def _known(replication: Any) -> list[str]:
+    return [] if replication is None else replication.known
+
+
+def _toned(tone: str, replication: Any) -> str:
+    """Let no page be green whose reference was judged and is not trusted throughout."""
+    verdicts = {} if replication is None else replication.verdicts
+    doubted = replication is not None and not verdicts.get(replication.names[0], True)
+    return "care" if tone == "good" and doubted else tone
 
 
 def _facts(found: Any) -> list[tuple[str, str, str]]:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..metrics import Replication
+from ._trust import VERDICTS
 from ._write import render
 
 MAX_LINES = 1000
@@ -24,7 +25,7 @@ def replication(
     path, title, notes
         As for `write`.
     found : Replication
-        As returned by `unmix.metrics.replicate`.
+        As returned by `unmix.metrics.replicate`; with the verdicts on models that its `beside` was given.
 
     Returns
     -------
@@ -48,20 +49,37 @@ def replication(
         title=title,
         notes=notes,
         names=found.names,
-        tone="care" if everywhere else "stop",  # agreement alone is never the green light
-        headline=f"{everywhere:,} of {found.n_latents:,} latents replicate in {_where(len(found.runs))}",
-        sentences=[found.meaning, found.caveat, *(f"Note: {note}" for note in found.notes)],
+        tone=_tone(found, everywhere),
+        headline=headed(
+            f"{everywhere:,} of {found.n_latents:,} latents replicate in {_where(len(found.runs))}", found
+        ),
+        sentences=[found.meaning, found.caveat, *found.known, *(f"Note: {note}" for note in found.notes)],
         facts=_facts(found),
         view=view(found),
     )
 
 
+def headed(headline: str, found: Replication | None) -> str:
+    """Put the verdict on the reference, where it is a model, beside what agrees."""
+    trust = None if found is None else found.verdicts.get(found.names[0])
+    return headline if trust is None else f"{headline}; {trust.headline[:1].lower()}{trust.headline[1:]}"
+
+
+def _tone(found: Replication, everywhere: int) -> str:
+    """Agreement alone is never the green light: all must replicate, and all be trusted."""
+    if everywhere == found.n_latents and found.verdicts.get(found.names[0]):
+        return "good"
+    return "care" if everywhere else "stop"
+
+
 def view(found: Replication) -> dict[str, Any]:
     """Return what the part of a page about single latents shows."""
     heads, rows = found.lines(MAX_LINES)
+    trust = found.verdicts.get(found.names[0])
     return {
         "heads": heads,
-        "rows": [{"cells": row, "tone": _TONES[row[heads.index("verdict")]]} for row in rows],
+        "rows": [[_cell(head, text) for head, text in zip(heads, row, strict=True)] for row in rows],
+        "reasons": [] if trust is None else trust.reasons[:MAX_LINES],
         "summary": found.summary(),
         "times": _times(found),
         "n_hidden": found.n_hidden(MAX_LINES),
@@ -69,6 +87,13 @@ def view(found: Replication) -> dict[str, Any]:
         "reference": found.names[0],
         "caveat": found.caveat,
     }
+
+
+def _cell(head: str, text: str) -> dict[str, str]:
+    """Return a cell with the colour of what it says; only verdicts have one."""
+    if head == "trust":
+        return {"text": text, "tone": VERDICTS[text.rpartition(" ")[0]][0]}
+    return {"text": text, "tone": _TONES[text] if head == "verdict" else ""}
 
 
 def _times(found: Replication) -> list[tuple[str, str, str]]:

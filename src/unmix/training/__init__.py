@@ -13,6 +13,7 @@ from ._constrained import minimise_constrained
 from ._device import device
 from ._ensemble import Ensemble
 from ._history import History
+from ._interrupt import Interrupted
 from ._minimise import minimise
 from ._pace import Pace
 from ._play import play
@@ -55,4 +56,5 @@ __all__ = [
     "shrinking",
     "joined",
     "progress_bar",
+    "Interrupted",
 ]

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
+from unmix._waiting import stages
+
 from ._history import History
 from ._minimise import minimise
 from ._pace import Pace
@@ -116,10 +118,11 @@ class Separate:
     def train(self, batches: Batches, start: int, stop: int, total: int, pace: Pace, part: str) -> History:
         """Train from step `start` to step `stop` of a run of `total` steps; terms are means over members."""
         histories = []
-        for number, member in enumerate(self.members):
+        for number, (member, turn) in enumerate(zip(self.members, stages([1] * len(self)), strict=True)):
             words = f"restart {number + 1} of {len(self)}"
             settings = _settings(self.weights, start, stop, total, pace, f"{part}-{number}", words)
-            histories.append(minimise(_unpacked(member.train()), member, batches(), **settings))
+            with turn:
+                histories.append(minimise(_unpacked(member.train()), member, batches(), **settings))
         return _averaged(histories)
 
 

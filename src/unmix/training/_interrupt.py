@@ -4,7 +4,28 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run: how far it came, and how to go on.
+
+    Attributes
+    ----------
+    done : str
+        How far the run came.
+    saved : bool
+        Whether it can go on from there.
+    """
+
+    def __init__(self, n_done: int, n_steps: int, folder: Path | None):
+        self.done, self.saved = f"Interrupted after {n_done} of {n_steps} steps.", folder is not None
+        if folder is None:
+            advice = "Nothing was saved: give a `checkpoint` folder next time to be able to go on."
+        else:
+            advice = f"To go on, run the same again with checkpoint={str(folder)!r}."
+        super().__init__(f"{self.done} {advice}")
 
 
 @contextmanager

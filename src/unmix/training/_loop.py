@@ -1,6 +1,5 @@
 """The loop of every run: draw, update, record, check, save."""
 
-import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -10,7 +9,7 @@ from typing import Any
 from . import _checkpoint
 from ._batches import Feed
 from ._history import History, Patience, Record, Row, not_finite
-from ._interrupt import delayed_interrupt
+from ._interrupt import Interrupted, delayed_interrupt
 from ._parts import Named
 from ._progress import progress_bar
 from ._settings import Run
@@ -93,6 +92,7 @@ def loop(
         progress_bar(run.progress, run.n_steps, run.description) as show,
     ):
         last.callback(feed.close)  # called by its name, which the digest of code follows
+        show(record.n_steps, {})
         checked = saved = time.perf_counter()
         started = checked - record.seconds
         for step in range(record.n_steps, 0 if record.stopped else run.n_steps):
@@ -110,10 +110,10 @@ def loop(
                 record.seconds, saved = now - started, now
                 keeper.save()
             if over:
+                show(done, record.latest())
                 break
     if interrupted():
-        _say_how_to_go_on(keeper, run.n_steps)
-        raise KeyboardInterrupt
+        raise Interrupted(keeper.record.n_steps, run.n_steps, keeper.folder)
     return record.history()
 
 
@@ -140,13 +140,3 @@ def _reason(asked: bool | None, done: int, n_steps: int, stopper: Patience, reco
     if done % CHECK_EVERY == 0 and stopper.exhausted(record):
         return "patience"
     return "finished" if done == n_steps else ""
-
-
-def _say_how_to_go_on(keeper: Keeper, n_steps: int) -> None:
-    """Print the one line that Ctrl-C leaves."""
-    where = f"Interrupted after {keeper.record.n_steps} of {n_steps} steps."
-    if keeper.folder is None:
-        advice = "Nothing was saved: give a `checkpoint` folder next time to be able to go on."
-    else:
-        advice = f"To go on, run the same again with checkpoint={str(keeper.folder)!r}."
-    print(where, advice, file=sys.stderr, flush=True)

@@ -1,28 +1,20 @@
-"""A progress bar with the current terms, silent where nobody looks."""
+"""How far a run has come, told with its current terms to whoever shows it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-Show = Callable[[int, dict[str, float] | str], None]
+from unmix._waiting import waiting
 
 
 @contextmanager
-def progress_bar(wanted: bool | None, n_steps: int, description: str) -> Iterator[Show]:
-    """Yield a function `(step, terms)` that moves the bar; by default only a terminal shows one."""
-    console = Console(stderr=True)
-    if not (console.is_terminal if wanted is None else wanted):
-        yield lambda step, terms: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, TextColumn("{task.fields[terms]}", markup=False), console=console) as progress:
-        task = progress.add_task(description or "minimise", total=n_steps, terms="")
-        yield lambda step, terms: progress.update(task, completed=step, terms=_line(terms))
+def progress_bar(
+    wanted: bool | None, n_steps: int, description: str
+) -> Iterator[Callable[[int, dict[str, float]], None]]:
+    """Yield a function `(step, terms)` that tells how far a run is; by default only a terminal shows it."""
+    with waiting(wanted, description or "minimise") as show:
+        yield lambda step, terms: show(step / n_steps, _line(description, terms))
 
 
-def _line(terms: dict[str, float] | str) -> str:
-    if isinstance(terms, str):
-        return terms
-    return "  ".join(f"{name} {value:.4g}" for name, value in terms.items())
+def _line(description: str, terms: dict[str, float]) -> str:
+    """Write the terms after what is run."""
+    return "  ".join(filter(None, [description, *(f"{name} {value:.4g}" for name, value in terms.items())]))

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from unmix._waiting import stages, waiting
+
 from ._beside import Noise, Width
 from ._ensemble import Ensemble, Separate
 from ._history import History
@@ -16,6 +18,7 @@ from ._pace import Pace
 from ._sources import Held, Streamed
 
 _JUDGED, _JUDGED_IMAGES = 2000, 256  # samples on which restarts are compared
+_STEP, _SEARCH = 2, 60  # time of a step in members, of a search for coordinates in steps; only for the bar
 
 Data = tuple[Tensor, ...]
 Improve = Callable[[Ensemble, Data, torch.Generator], None]
@@ -69,10 +72,12 @@ def train_restarts(
     source = data if isinstance(data, Streamed) else Held(*([data] if isinstance(data, Tensor) else data))
     race = _Race(members, weights, source, pace, beside)
     plan = rounds(pace.steps(len(source)), len(members))
-    histories = [
-        race.run(number, *bounds, improve if number < improve_rounds else None)
-        for number, bounds in enumerate(plan)
-    ]
+    searches = [improve if number < improve_rounds else None for number in range(len(plan))]
+    histories = []
+    with waiting(pace.progress, "fit"):
+        for number, part in enumerate(_parts(plan, searches)):
+            with part:
+                histories.append(race.run(number, *plan[number], searches[number]))
     return Trained(race.winner(), joined(histories), tuple(race.scores))
 
 
@@ -107,11 +112,14 @@ class _Race:
                 self.source, start, batch_size=self.pace.batch_size, generator=generator
             )
 
-        history = self.ensemble.train(batches, start, stop, self.n_steps, self.pace, f"round-{number}")
+        training, search = stages([stop - start, _search(improve)])
+        with training:
+            history = self.ensemble.train(batches, start, stop, self.n_steps, self.pace, f"round-{number}")
         judged = (*self.few, self.beside.at(stop, self.few[0], self.pace.generator(-1)))
         if improve is not None:
             generator = self.pace.generator(-2 - number)
-            _improve_where_lower(self.ensemble, improve, judged, self.n_steps, generator)
+            with search:
+                _improve_where_lower(self.ensemble, improve, judged, self.n_steps, generator)
         found = self.ensemble.scores(judged, self.n_steps).tolist()
         for index, score in zip(self.alive, found, strict=True):
             self.scores[index] = score
@@ -120,6 +128,20 @@ class _Race:
     def winner(self) -> Any:
         """Return the member with the lowest objective."""
         return self.ensemble.extract(min(range(len(self.alive)), key=lambda i: self.scores[self.alive[i]]))
+
+
+def _parts(plan: Sequence[tuple[int, int, int]], searches: Sequence[Improve | None]) -> list[Any]:
+    """Split the time that rounds take, by about what a step of so many members costs."""
+    return stages(
+        [
+            (stop - start + _search(improve)) * (members + _STEP)
+            for (start, stop, members), improve in zip(plan, searches, strict=True)
+        ]
+    )
+
+
+def _search(improve: Improve | None) -> int:
+    return 0 if improve is None else _SEARCH
 
 
 def rounds(n_steps: int, n_members: int) -> list[tuple[int, int, int]]:

@@ -4,7 +4,7 @@ from ._cell import BUDGETS, Cell
 from ._code import code_version
 from ._estimate import Estimate, estimate
 from ._executors import dask_executor, process_pool
-from ._markdown import write_markdown
+from ._markdown import has_marks, write_markdown
 from ._methods import codes_of, find_method, make_method
 from ._progress import duration, progress
 from ._reasons import Reason, read_reasons
@@ -41,5 +41,6 @@ __all__ = [
     "Task",
     "tasks_of",
     "title_of",
+    "has_marks",
     "write_markdown",
 ]

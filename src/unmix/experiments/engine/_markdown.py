@@ -37,11 +37,22 @@ def write_markdown(path: str | Path, tables: Iterable[Table]) -> Path:
         The file written.
     """
     path, tables = Path(path), tuple(tables)
+    around = _around_marks(path)
+    text = summary(tables) if around is None else f"{around[0]}{BEGIN}\n{counts(tables)}\n{END}{around[1]}"
+    return atomic_write(path, text)
+
+
+def has_marks(path: str | Path) -> bool:
+    """Whether a file has marks for the counts, so that everything outside them is kept."""
+    return _around_marks(Path(path)) is not None
+
+
+def _around_marks(path: Path) -> tuple[str, str] | None:
+    """Return what stands before and after the marks; None where there are none."""
     old = path.read_text(encoding="utf-8") if path.is_file() else ""
     before, begin, rest = old.partition(BEGIN)
     _, end, after = rest.partition(END)
-    text = f"{before}{BEGIN}\n{counts(tables)}\n{END}{after}" if begin and end else summary(tables)
-    return atomic_write(path, text)
+    return (before, after) if begin and end else None
 
 
 def counts(tables: Iterable[Table]) -> str:

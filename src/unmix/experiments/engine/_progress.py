@@ -9,6 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from unmix._waiting import duration
+
 from ._runner import Listener
 from ._task import Task
 
@@ -32,13 +34,13 @@ def progress(n_tasks: int, workers: int, wanted: bool | None = None) -> Iterator
         yield _logger(counts)
         _log(counts.line())
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (BarColumn(14), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console) as bar:
-        line = bar.add_task(counts.line(), total=n_tasks)
+        line = bar.add_task(counts.brief(), total=n_tasks)
 
         def listen(event: str, task: Task, record: dict[str, Any] | None) -> None:
             counts.add(event, record)
-            bar.update(line, completed=counts.finished, description=counts.line())
+            bar.update(line, completed=counts.finished, description=counts.brief())
             if event == "fail" and record is not None:
                 console.print(_failure(task, record), markup=False, highlight=False)
 
@@ -50,7 +52,7 @@ class Counts:
 
     >>> counts = Counts(4, workers=2)
     >>> counts.add("skip", None); counts.add("start", None); counts.line()
-    '0 done, 1 stored before, 1 running, 0 failed'
+    '25%: 0 done, 1 stored before, 1 running, 0 failed'
     """
 
     def __init__(self, n_tasks: int, workers: int) -> None:
@@ -69,30 +71,30 @@ class Counts:
         """Runs that need no more attention."""
         return self.by_event["skip"] + self.by_event["done"] + self.by_event["fail"]
 
+    @property
+    def running(self) -> int:
+        """Runs under way."""
+        n = self.by_event
+        return min(self.workers, n["start"] - n["done"] - n["fail"])
+
+    @property
+    def left(self) -> str:
+        """The time that is left, in words; empty while nobody can know."""
+        n = self.n_tasks - self.finished
+        if not self.seconds or not n:
+            return ""
+        return f"about {duration(n * sum(self.seconds) / len(self.seconds) / self.workers)} left"
+
     def line(self) -> str:
         """Say it in a line."""
-        n = self.by_event
-        running = min(self.workers, n["start"] - n["done"] - n["fail"])
-        parts = f"{n['done']} done, {n['skip']} stored before, {running} running, {n['fail']} failed"
-        left = self.n_tasks - self.finished
-        if not self.seconds or not left:
-            return parts
-        return parts + f", about {duration(left * sum(self.seconds) / len(self.seconds) / self.workers)} left"
+        n, share = self.by_event, self.finished / max(self.n_tasks, 1)
+        parts = f"{n['done']} done, {n['skip']} stored before, {self.running} running, {n['fail']} failed"
+        return f"{share:.0%}: " + ", ".join(filter(None, (parts, self.left)))
 
-
-def duration(seconds: float) -> str:
-    """Write a time for people.
-
-    >>> duration(0.4), duration(75), duration(5400)
-    ('under 1 s', '1 min 15 s', '1 h 30 min')
-    """
-    if seconds < 1:
-        return "under 1 s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    def brief(self) -> str:
+        """Say what has room beside a bar in 80 columns."""
+        parts = (self.left, f"{self.running} running", f"{self.by_event['fail']} failed")
+        return ", ".join(filter(None, parts))
 
 
 def _logger(counts: Counts) -> Listener:

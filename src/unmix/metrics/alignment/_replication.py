@@ -1,12 +1,14 @@
 """What `replicate` returns: for each latent of a reference, where and how it is found again."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ._listing import CAPTION, CAVEAT, HEADS, SUMMARY, aligned, line, meaning
 from ._spans import Subspace
+from ._verdicts import TRUST, cell, check_verdicts, sentences, verdict_on
 
 STATUSES = ("alone", "subspace", "none", "constant")
 MAX_LINES = 60
@@ -93,6 +95,8 @@ class Replication:
         What to bear in mind.
     caveat : str
         What agreement does not say.
+    verdicts : mapping of str to Trust
+        What `unmix.trust` says of runs that are models, by name; see `beside`.
     """
 
     names: tuple[str, ...]
@@ -103,6 +107,18 @@ class Replication:
     runs: tuple[Counterparts, ...]
     notes: tuple[str, ...] = ()
     caveat: str = CAVEAT
+    verdicts: Mapping[str, Any] = field(default_factory=dict)
+
+    def beside(self, verdicts: Mapping[str, Any]) -> "Replication":
+        """Return the same with the verdicts of `unmix.trust` on runs that are models.
+
+        Parameters
+        ----------
+        verdicts : mapping of str to Trust
+            By the names of runs. That on the reference is shown beside each of its latents.
+        """
+        check_verdicts(self, verdicts)
+        return replace(self, verdicts=verdicts)
 
     @property
     def n_alone(self) -> np.ndarray:
@@ -119,12 +135,19 @@ class Replication:
         """One sentence on how many latents are found again."""
         return meaning(self)
 
+    @property
+    def known(self) -> list[str]:
+        """What is known beyond agreement: the verdict on each run that is a model, and on what replicates."""
+        return sentences(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         plain = {name: getattr(self, name) for name in ("n_latents", "n_rows", "n_held", "threshold")}
         alone, replicated = self.n_alone.tolist(), self.n_replicated.tolist()
+        trust = self.verdicts.get(self.names[0])
         latents = [
             {"latent": j, "alone_in": alone[j], "replicates_in": replicated[j]}
+            | ({} if trust is None else {"trust": verdict_on(trust, j)})
             | {"runs": [run.found(j) for run in self.runs]}
             for j in range(self.n_latents)
         ]
@@ -142,8 +165,13 @@ class Replication:
     def lines(self, limit: int = MAX_LINES) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and at most about `limit` rows of the list, latent by latent and run by run."""
         times, others = self.n_replicated, len(self.runs)
-        shown = range(self.n_latents - self.n_hidden(limit))
-        return HEADS, [(str(j), f"{times[j]}/{others}", *line(run, j)) for j in shown for run in self.runs]
+        shown, trust = range(self.n_latents - self.n_hidden(limit)), self.verdicts.get(self.names[0])
+        heads = HEADS if trust is None else (HEADS[0], TRUST, *HEADS[1:])
+        return heads, [
+            (str(j), *(() if trust is None else (cell(trust, j),)), f"{times[j]}/{others}", *line(run, j))
+            for j in shown
+            for run in self.runs
+        ]
 
     def n_hidden(self, limit: int = MAX_LINES) -> int:
         """Return how many latents a list of so many lines leaves out."""
@@ -152,7 +180,8 @@ class Replication:
     def __str__(self) -> str:
         tables = (aligned(*self.lines()), aligned(*self.summary()))
         notes = (f"Note: {note}" for note in self.notes)
-        return "\n".join([tables[0], self._caption(), "", tables[1], "", self.meaning, self.caveat, *notes])
+        told = (self.meaning, self.caveat, *self.known, *notes)
+        return "\n".join([tables[0], self._caption(), "", tables[1], "", *told])
 
     def __rich__(self) -> Any:
         from rich.console import Group

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmix._waiting import stages, waiting
 from unmix.structure import Structure
 
 
@@ -48,7 +49,12 @@ def refitted_structures(
         raise ValueError(f"`n_refits` must be at least 2, got {n_refits}. Twenty give a rough frequency.")
     rng = np.random.default_rng(random_state)
     samples = np.asarray(x)
-    return tuple(_refit(model, samples, rng) for _ in range(n_refits))
+    with waiting(None, "refits", plan=f"{n_refits} refits to halves of {len(samples):,} rows"):
+        found = []
+        for part in stages([1] * n_refits):
+            with part:
+                found.append(_refit(model, samples, rng))
+    return tuple(found)
 
 
 def _refit(model: Any, samples: np.ndarray, rng: np.random.Generator) -> Structure:
