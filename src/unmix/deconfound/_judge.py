@@ -115,9 +115,7 @@ class Judge:
             return []
         named = tasks_of(task, where.control, where.batch)[:_TASKS] if where.given else []
         if not named:
-            self.notes.append(
-                "AUROC on held-out batches: not scored, no treatment has 50 rows in 5 batches beside controls."
-            )
+            self.notes.append("AUROC on held-out batches: not scored, no treatment has 50 rows in 5 batches.")
             return []
         need_trees()
         found: list[Any] = []

@@ -3,9 +3,9 @@
 Nelson et al. (2026), arXiv:2603.11970, Section 4.4: embeddings of cells as they are, white, their independent
 components, and a random rotation of them; gradient-boosted trees tell treated wells from controls on plates
 that they have not seen. The paper's embeddings may not be passed on, so that plates are synthetic: 32
-independent Laplace factors, of which 12 shift from plate to plate and 2 with the treatment. All components and
-rotations are fitted without labels. Trees are not invariant under rotations, which is why one can help at all.
-Two rows more are ours: components weighted by what batch leaves of them on controls, and plates anchored at
+independent Laplace factors, of which 12 shift from plate to plate and 2 with the treatment. All components
+and rotations are fitted without labels. Trees are not invariant under rotations, which is why one can help at
+all. Two rows more are ours: components weighted by what batch leaves of them on controls, and plates anchored at
 their controls. Published values are for other data, so that there is nothing to compare with.
 """
 
@@ -40,7 +40,7 @@ CELLS = tuple(
 
 
 def plates(n_plates: int, seed: int) -> tuple[np.ndarray, np.ndarray, Design]:
-    """Draw wells of plates: X = S A^T, with factors S that shift from plate to plate; return X, S and who is where.
+    """Draw wells of plates, X = S A^T with factors S that shift from plate to plate: X, S and who is where.
 
     >>> x, factors, where = plates(3, seed=0)
     >>> x.shape, factors.shape, int(where.control.sum())
