@@ -107,14 +107,8 @@ def main() -> None:
         print(found.confounding)
         show(*found.lines())
         ours = found.scores["anchored"]
-        names = {
-            "relation_map": 0.827,
-            "leak": 0.55,
-            "leak_held_out": 0.55,
-            "relation_next_other_batch": 0.82,
-        }
-        measured = {name: ours[name].value for name in names}
-        verdicts = judged(measured, names, at_least=("relation_map", "relation_next_other_batch"))
+        measured = {name: ours[name].value for name in BBBC021}
+        verdicts = judged(measured, BBBC021, at_least=("relation_map", "relation_next_other_batch"))
         results = {"bbbc021": found.to_dict(), "verdicts": verdicts}
     else:
         size = "wide" if asked.wide else "cells"

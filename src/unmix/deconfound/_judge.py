@@ -74,9 +74,8 @@ class Judge:
             self._leak(method(self.x, self.where.with_controls(fit), random_state=self.seed), other)
             for fit, other in (self.halves, self.halves[::-1])
         ]
-        return Score(
-            *(float(np.mean([getattr(half, name) for half in both])) for name in _MEANS), n=both[0].n
-        )
+        means = {name: float(np.mean([getattr(half, name) for half in both])) for name in _MEANS}
+        return Score(**means, n=both[0].n)  # type: ignore[arg-type]
 
     def _replicates(self, adjusted: np.ndarray) -> Score:
         assert self.known.label is not None

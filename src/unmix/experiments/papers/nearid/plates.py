@@ -5,8 +5,8 @@ components, and a random rotation of them; gradient-boosted trees tell treated w
 that they have not seen. The paper's embeddings may not be passed on, so that plates are synthetic: 32
 independent Laplace factors, of which 12 shift from plate to plate and 2 with the treatment. All components
 and rotations are fitted without labels. Trees are not invariant under rotations, which is why one can help at
-all. Two rows more are ours: components weighted by what batch leaves of them on controls, and plates anchored at
-their controls. Published values are for other data, so that there is nothing to compare with.
+all. Two rows more are ours: components weighted by what batch leaves of them on controls, and plates
+anchored at their controls. Published values are for other data, so that there is nothing to compare with.
 """
 
 from typing import Any
