@@ -146,3 +146,18 @@ def test_what_can_not_be_scored_says_why():
     assert any("single control" in note for note in found.notes)
     assert any("no treatment has 50 rows" in note for note in found.notes)
     assert "leak_held_out" not in found.scores["base"]
+
+
+@pytest.mark.slow
+def test_independent_components_help_trees_on_plates_that_they_have_not_seen():
+    pytest.importorskip("lightgbm")
+    from unmix.experiments.papers.nearid.plates import CELLS, run
+
+    runs = [run(CELLS[0], seed, "laptop") for seed in (201, 202)]
+    auroc = {
+        row: np.mean([found[f"AUROC of {row}"] for found in runs]) for row in {cell.row for cell in CELLS}
+    }
+    others = [auroc["PCA"], auroc["PCA + random rotation"]]
+    assert all(found["concentration of PCA + ICA"] > 0.8 for found in runs)
+    assert auroc["PCA + ICA"] >= max(others) + 0.02
+    assert min(others) > auroc["raw x"]  # by how much is a matter of the mixing that was drawn
