@@ -64,6 +64,7 @@ bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
 	$(BIN)/python benchmarks/mechanisms.py --quick
 	$(BIN)/python benchmarks/metrics.py --quick
 	$(BIN)/python benchmarks/compare.py --quick
+	$(BIN)/python benchmarks/tables.py --quick
 	$(BIN)/python benchmarks/trust.py
 	$(BIN)/python benchmarks/ica.py --repeats 1
 	$(BIN)/python benchmarks/training.py --quick

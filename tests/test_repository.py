@@ -113,6 +113,7 @@ def test_every_name_written_as_code_exists(path):
     [
         "structure",
         "rows",
+        "tables",
         "theory",
         "metrics",
         "data",

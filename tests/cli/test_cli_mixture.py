@@ -39,7 +39,7 @@ def test_simulate_says_what_it_made(tmp_path, unmix, unmix_json):
     )
     np.testing.assert_array_equal(document["masks"], made.masks.astype(int))
     np.testing.assert_array_equal(document["graph"], made.graph.astype(int))
-    told = unmix(*line, "--out", tmp_path / "d.npz").out
+    told = unmix(*line, "--force", "--out", tmp_path / "d.npz").out
     assert "rotated by 30 degrees" in told and "50 samples of 5 variables" in told
 
 

@@ -214,7 +214,7 @@ def test_a_quantity_is_cut_into_intervals_of_equal_counts():
         (lambda u: [pd.NA if i == 5 else "ab"[i % 2] for i in range(len(u))], "no missing values.*row 5"),
         (lambda u: pd.Series(u).astype("Int64").where(u > 0), "no missing values.*row 0"),
         (lambda u: np.where(np.arange(len(u)) == 3, np.inf, u), "must be finite"),
-        (lambda u: u[:-1], "inconsistent numbers of samples"),
+        (lambda u: u[:-1], "one label for each of"),
     ],
     ids=[
         "none",

@@ -94,3 +94,15 @@ def test_windows_go_on_where_they_were(drawn, seed):
     for _ in range(6):
         for one, other in zip(next(first), next(again), strict=True):
             assert torch.equal(one, other)
+
+
+def test_text_and_metadata_of_parquet_files_are_no_features(tmp_path):
+    parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    columns = {"well": ["a", "b"], "x": [1.0, 2.0], "Metadata_Dose": [5.0, 6.0], "y": [3, 4]}
+    parquet.write_table(arrow.table(columns), tmp_path / "t.parquet")
+    rows = file_rows(tmp_path / "t.parquet", lambda n_columns: 8)
+    assert rows.names == ("x", "y")
+    np.testing.assert_array_equal(rows.take(0, 2), [[1, 3], [2, 4]])
+    parquet.write_table(arrow.table({"well": ["a"]}), tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="must have a numeric column, it holds well"):
+        file_rows(tmp_path / "t.parquet", lambda n_columns: 8)

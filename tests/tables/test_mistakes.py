@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from unmix.metrics import mcc
 from unmix.tables import Columns, Recipe, label_of, prepared, read, read_like
 
 ROWS = np.random.default_rng(0).normal(size=(30, 3))
@@ -117,11 +118,13 @@ MISTAKES = {
     "another delimiter": (reading("a|b|c\n1|2|3\n4|5|6\n"), "it seems to have '|'"),
     "spaces between cells": (reading("a b c\n1 2 3\n4 5 6\n"), "it seems to have spaces"),
     "decimal commas": (reading('a;b\n"1,5";2\n2,5;3\n'), "with a decimal point, column 'a' holds '1,5'"),
+    "decimal commas without a header": (reading("1,5;2,5\n3,5;1\n"), "column 1 holds '1,5'"),
     "decimal commas between commas": (reading("a,b\n1,5,2,5\n"), "Are these decimal commas?"),
     "a word among numbers": (
         reading("a,b\n1,2\n3,4\n5,<0.1\n"),
         "data row 3, column 'b' holds the text '<0.1'",
     ),
+    "a mark with a space": (reading("a,b\n1,2\n3, NA\n5,7\n"), "data row 2, column 'b' holds the text ' NA'"),
     "text only": (reading("a,b\nx,y\nz,w\n"), "must have a numeric column, its columns hold text"),
     "dates as features": (
         reading("day,a\n2020-01-01,1\n2020-01-02,2\n", features=("day",)),
@@ -168,6 +171,7 @@ MISTAKES = {
     ),
     "holes for a model": (holes_for_a_model, "column 'b' has 1 (1 of 1 rows)"),
     "a vector": (lambda folder: read(np.ones(3)), "must have rows and columns, got shape (3,)"),
+    "AnnData for an array": (lambda folder: mcc(cells(X=np.ones((4, 2))), ROWS), "got an AnnData object"),
     "objects": (lambda folder: read(np.array([["a", 1]], dtype=object)), "real numbers, got objects"),
 }
 
@@ -176,7 +180,7 @@ MISTAKES = {
 def test_a_mistake_is_told_in_one_line_with_a_way_out(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make, words = MISTAKES[name]
-    with pytest.raises(ValueError) as told:
+    with pytest.raises((ValueError, TypeError)) as told:
         make(tmp_path)
     message = str(told.value).replace(f"{tmp_path}/", "")
     assert words in message

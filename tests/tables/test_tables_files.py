@@ -50,6 +50,7 @@ def test_integers_and_booleans_become_floats(tmp_path):
         (',a,b\n"Doe, Jo",1,2\nrow,3,4\n', ("a", "b")),
         ("a;b\n1;2\n3;4\n", ("a", "b")),
         ("a\tb\n1\t2\n3\t4", ("a", "b")),
+        ('"a,1;2";b\n1;2\n3;4\n', ("a,1;2", "b")),
         ('"a,1","b"\n"1","2"\n3, 4\n', ("a,1", "b")),
     ],
 )

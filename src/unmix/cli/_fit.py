@@ -14,7 +14,7 @@ from .._findings import ability
 from .._names import COMMANDS
 from ..tables import Table, check_writable
 from ._known import dataset, labels, read_with_truth, slots_of, take_out
-from ._models import checkpoint_beside, fit_and_save, kind_of, make
+from ._models import checkpoint_beside, fit_and_save, kind_of, make, recipe_of
 from ._output import Json, Seed, one_line, print_json, say, taking, tell
 from ._reading import (
     Drop,
@@ -108,8 +108,8 @@ def fit(given: Fit) -> None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
     columns = columns_from(given)
     table, truth = read_with_truth(given.x, columns=columns, labels=(given.domains,))
-    say_notes(table.notes)
     rest, known = _known(table, given.method, given.domains)
+    say_notes(table.notes)
     if given.fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
     model = fit_and_save(_estimator(given), rest, given.out, **known)
@@ -119,7 +119,12 @@ def fit(given: Fit) -> None:
         from ..report import write
 
         verdict = "none" if trust is None else trust
-        write(report, model=model, data=dataset(rest, truth, model), graph=graph, trust=verdict)
+        shown: dict[str, Any] = {
+            "graph": graph,
+            "trust": verdict,
+            "notes": "\n\n".join(recipe_of(model).story),
+        }
+        write(report, model=model, data=dataset(rest, truth, model), **shown)
     _tell(given, model.findings(), trust, {"graph": graph, "report": report})
 
 

@@ -7,7 +7,7 @@ import typer
 
 from ..tables import check_writable, read
 from ._known import dataset, labels, read_latents, read_with_truth, take_out
-from ._models import columns_for, load
+from ._models import columns_for, load, recipe_of
 from ._output import Json, Seed, print_json, tell
 from ._verdict import DOMAINS, Effort, Spend, short, warn
 
@@ -127,7 +127,9 @@ def _write_fit(
     given = dataset(rest, truth, fitted)
     known = labels(domains, taken, "--domains", rows=table)
     found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), domains=known, effort=effort)
-    write(out, model=fitted, data=given, domains=known, trust="none" if found is None else found, **heading)
+    notes = "\n\n".join([heading.pop("notes"), *recipe_of(fitted).story])
+    verdict = "none" if found is None else found
+    write(out, model=fitted, data=given, domains=known, trust=verdict, notes=notes, **heading)
     warn(reason)
     return found
 

@@ -4,7 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import column_or_1d
 
 _MOST_INTERVALS = 10
 
@@ -28,7 +28,11 @@ class Domains(NamedTuple):
     def read(cls, domains: Any, n_samples: int, least: int) -> tuple["Domains", np.ndarray]:
         """Check the domains of samples and number them."""
         values = _checked(domains)
-        check_consistent_length(values, np.empty(n_samples))
+        if len(values) != n_samples:
+            raise ValueError(
+                f"`domains` must have one label for each of the {n_samples} samples, got {len(values)}. "
+                "Are they of another table?"
+            )
         cuts = _cuts(values, least) if _is_quantity(values) else np.empty(0)
         labels = np.searchsorted(cuts, values) if len(cuts) else values
         names, u = np.unique(labels, return_inverse=True)

@@ -12,7 +12,7 @@ from torch import Tensor
 from unmix.nn import jacobian
 from unmix.objectives import in_chunks
 from unmix.structure import Structure
-from unmix.tables import features_of
+from unmix.tables import features_of, listed
 from unmix.training import device
 
 PRECISION = torch.float64  # so that results do not depend on how samples are grouped
@@ -67,7 +67,10 @@ def check_varies(spread: np.ndarray, largest: np.ndarray) -> None:
     """Refuse constant columns."""
     constant = np.flatnonzero(spread <= 1e-12 * largest)
     if len(constant):
-        raise ValueError(f"`X` must not have constant columns, got {constant.tolist()}. Drop them.")
+        shown = listed(constant.tolist())
+        raise ValueError(
+            f"`X` must not have constant columns, got {shown}. Drop them, as `unmix.tables.prepared` does."
+        )
 
 
 def check_rank(correlations: np.ndarray, n_components: int) -> None:

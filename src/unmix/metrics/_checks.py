@@ -10,6 +10,10 @@ from numpy.typing import ArrayLike
 
 def table(values: ArrayLike, name: str) -> np.ndarray:
     """Return a finite float64 array of shape (n, d), or say what is wrong with it."""
+    if type(values).__module__.startswith("anndata"):
+        raise TypeError(
+            f"`{name}` must be an array, got an AnnData object. Pass an array of it: adata.obsm['X_unmix']."
+        )
     entries = np.asarray(values)
     if entries.dtype.kind not in "buif":
         raise TypeError(f"`{name}` must hold numbers, got {entries.dtype}. Encode categories as integers.")

@@ -6,11 +6,11 @@ latents back into the user's own format. Free of torch.
 """
 
 from ._arrays import stored
-from ._choice import listed, nearest
+from ._choice import nearest
 from ._labels import label_of
 from ._like import other_units, read_like, read_like_with
 from ._metadata import read_beside, read_metadata
-from ._names import names_in
+from ._names import listed, names_in
 from ._objects import features_of
 from ._read import READABLE, is_array_file, read, read_array, read_column, read_with, suffix_of
 from ._stream import blocks_like, writing

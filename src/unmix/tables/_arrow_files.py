@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from ._csv import check_names
+from ._names import check_names
 from ._raw import Raw, plain, text_of
 
 

@@ -5,11 +5,10 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from ._names import names_in
+from ._names import listed, names_in
 from ._table import Columns
 
 NUMBER, FLAG, TEXT, DATE, EMPTY, OTHER = "numbers", "true and false", "text", "dates", "nothing", "lists"
-_SHOWN = 5
 
 
 class Choice(NamedTuple):
@@ -33,44 +32,31 @@ def choose(kinds: Mapping[str, str], columns: Columns, source: str) -> Choice:
     if columns.id is not None and columns.id not in kinds:
         raise ValueError(_unknown(columns.id, names, "--id", source))
     kept = [name for name in names if name not in gone and name != columns.id]
-    asked = matched(names, columns.features, "--features", source)
-    features = (
-        [name for name in kept if name in set(asked)] if columns.features else _numeric(kinds, kept, columns)
-    )
+    asked = set(matched(names, columns.features, "--features", source))
+    features = [n for n in kept if n in asked] if columns.features else _numeric(kinds, kept, columns)
     if columns.features:
         _check_numeric(kinds, features, source)
     if not features:
         raise ValueError(_no_features(kinds, kept, columns, source))
-    rest = tuple(name for name in kept if name not in set(features))
+    chosen = set(features)
+    rest = tuple(name for name in kept if name not in chosen)
     return Choice(tuple(features), rest, columns.id, _notes(kinds, rest, columns))
 
 
 def matched(names: Sequence[str], patterns: Sequence[str], option: str, source: str) -> list[str]:
     """Return the names that patterns name, in the order of the names; each pattern must match one."""
-    found: set[str] = set()
+    there, found = set(names), set[str]()
     for pattern in names_in(patterns, names):
-        hits = [name for name in names if name == pattern] or [
-            name for name in names if fnmatchcase(name, pattern)
-        ]
+        hits = {pattern} if pattern in there else {name for name in names if fnmatchcase(name, pattern)}
         if not hits:
             raise ValueError(_unknown(pattern, names, option, source))
-        found |= set(hits)
+        found |= hits
     return [name for name in names if name in found]
-
-
-def listed(names: Sequence[str], most: int = _SHOWN) -> str:
-    """Name a few, and count the rest.
-
-    >>> listed(["a", "b", "c"], most=2)
-    "'a', 'b' and 1 more"
-    """
-    shown = ", ".join(repr(str(name)) for name in names[:most])
-    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
     """Say which names are close to one that is not there, or else which there are."""
-    close = get_close_matches(name, names, n=3, cutoff=0.6)
+    close = get_close_matches(name, names, n=3, cutoff=0.7)
     lower = {each.lower(): each for each in names}
     if not close and name.lower() in lower:
         close = [lower[name.lower()]]

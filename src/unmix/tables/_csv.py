@@ -3,9 +3,11 @@
 import csv
 import gzip
 import io
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,22 +16,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from ._choice import listed
-from ._csv_faults import MARKERS, check_bytes, fault_of, odd_text
-from ._names import names_in
-from ._raw import Raw, plain, text_of
+from ._choice import NUMBER, matched
+from ._csv_faults import check_bytes, fault_of, odd_text
+from ._names import check_names, names_in
+from ._numbers import MARKERS, is_number
+from ._raw import Raw, kinds_of, numbers, plain, text_of
 from ._table import Columns
 
 _HEAD = 1 << 20
+_PIECE = 1 << 23
 _DELIMITERS = ",\t;"
 
 
 class Layout(NamedTuple):
-    """How a file is written: what separates cells, its first row, and whether that is a header."""
+    """How a file is written: what separates cells, its first row, if that is a header, and blank lines."""
 
     delimiter: str
     first: list[str]
     header: bool
+    blank: int = 0
 
 
 def read_csv(file: Path, columns: Columns) -> Raw:
@@ -38,12 +43,12 @@ def read_csv(file: Path, columns: Columns) -> Raw:
     check_bytes(file, head)
     layout = layout_of(file, head)
     names = _names(layout, file)
-    table = _parsed(file, layout, names, columns)
-    if not len(table):
+    matched(names, columns.drop, "--drop", str(file))
+    parts = _parsed(file, layout, names, columns)
+    if not len(parts.rest) and not len(parts.values):
         raise ValueError(f"`{file}` must hold rows of numbers, it has only a header. Check the export.")
-    meant = [name for name in _meant(names, columns) if name in table.column_names]
-    odd_text(file, table, meant, layout.header)
-    return _raw(file, layout, table)
+    odd_text(file, parts.rest, _meant(names, columns), names if layout.header else ())
+    return _raw(file, layout, parts, names)
 
 
 def _head(file: Path) -> bytes:
@@ -66,14 +71,24 @@ def _zipped(file: Path) -> bool:
 
 def layout_of(file: Path, head: bytes) -> Layout:
     """Look at the first lines of a file."""
-    text = head.decode("utf-8-sig", errors="replace").lstrip("\r\n")
+    whole = head.decode("utf-8-sig", errors="replace")
+    text = whole.lstrip("\r\n")
     if not text.strip():
         raise ValueError(f"`{file}` must hold numbers, it is empty. Check the path or the export.")
     line = text.partition("\n")[0]
     tabs = ".tsv" in [suffix.lower() for suffix in file.suffixes]
-    delimiter = "\t" if tabs else next((mark for mark in _DELIMITERS if mark in line), ",")
+    delimiter = "\t" if tabs else _delimiter(line)
     first = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter))]
-    return Layout(delimiter, first, any(not _is_number(cell) and cell not in MARKERS for cell in first))
+    header = any(cell not in MARKERS and not is_number(cell.replace(",", ".")) for cell in first)
+    blank = len(whole) - len(text)
+    return Layout(delimiter, first, header, whole.count("\n", 0, blank))
+
+
+def _delimiter(line: str) -> str:
+    """Return the mark that the first line has most of; beside semicolons a comma may be that of a number."""
+    plain = re.sub(r'"[^"]*"', "", line)
+    plain = re.sub(r"(?<=\d),(?=\d)", "", plain) if ";" in plain else plain
+    return max(_DELIMITERS, key=plain.count)
 
 
 def _names(layout: Layout, file: Path) -> list[str]:
@@ -91,23 +106,10 @@ def _names(layout: Layout, file: Path) -> list[str]:
     return names
 
 
-def check_names(names: Sequence[str], source: str) -> None:
-    """Refuse names that several columns share."""
-    if len(set(names)) == len(names):
-        return
-    seen: dict[str, int] = {}
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-    twice = [name for name, count in seen.items() if count > 1]
-    raise ValueError(
-        f"`{source}` must have different names for columns, it repeats {listed(twice)}. Rename them."
-    )
-
-
 def _aside(names: Sequence[str], columns: Columns) -> list[str]:
     """Return the columns that are no features whatever they hold: they keep the form they are written in."""
-    named = {columns.id, *names_in(columns.labels, names)}
-    return [n for n in names if n in named or n == "" or n.startswith(columns.metadata_prefix)]
+    named, asked = {"", columns.id, *names_in(columns.labels, names)}, names_in(columns.features, names)
+    return [n for n in names if n in named or (n.startswith(columns.metadata_prefix) and n not in asked)]
 
 
 def _meant(names: Sequence[str], columns: Columns) -> list[str]:
@@ -120,72 +122,119 @@ def _meant(names: Sequence[str], columns: Columns) -> list[str]:
 def names_among(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     """Return the names that patterns name; a pattern may match none."""
     split = names_in(patterns, names)
-    return [name for name in names if _among(name, split)]
+    exact, there = set(split), set(names)
+    globs = [pattern for pattern in split if pattern not in there]
+    return [name for name in names if name in exact or any(fnmatchcase(name, glob) for glob in globs)]
 
 
-def _among(name: str, patterns: Sequence[str]) -> bool:
-    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+class Parts(NamedTuple):
+    """A table in two: its numbers as one array, and the columns that are none."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    rest: pa.Table
 
 
-def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> pa.Table:
+def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> Parts:
     """Let Arrow read the file; where it can't, look for the fault row by row and say where it is."""
-    text = {name: pa.string() for name in _aside(names, columns)}
     gone = set(names_among(names, columns.drop))
-    kept = [name for name in names if name not in gone]
-    convert = pcsv.ConvertOptions(
-        null_values=list(MARKERS), strings_can_be_null=False, column_types=text, include_columns=kept or names
-    )
-    skip = int(layout.header)
-    reading = pcsv.ReadOptions(column_names=names, skip_rows=skip)
+    text = {name: pa.string() for name in _aside(names, columns)}
+    settings = {
+        "null_values": list(MARKERS),
+        "strings_can_be_null": False,
+        "include_columns": [name for name in names if name not in gone] or names,
+    }
+    ways = (_in_pieces, partial(_at_once, across=False), partial(_at_once, across=True))
     error: Exception | None = None
-    for across in (False, True):  # cells with line breaks are rare, and cost time
-        parse = pcsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=across)
+    for way in ways:  # a later column of another type, or a line break in a cell, takes the slower ones
         try:
             with pa.input_stream(file, compression="gzip" if _zipped(file) else None) as stream:
-                return pcsv.read_csv(stream, reading, parse, convert)
+                return _joined([_split(part) for part in way(stream, layout, names, settings, text)])
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as failed:
             error = failed
     raise ValueError(fault_of(file, opened, layout, str(error)))
 
 
-def _raw(file: Path, layout: Layout, table: pa.Table) -> Raw:
-    """Take the labels of rows out, and turn columns of numbers that were kept as text into numbers."""
+def _split(table: pa.Table) -> Parts:
+    """Turn numbers into rows at once, so that Arrow's columns can be forgotten."""
+    chosen = tuple(name for name, kind in kinds_of(table.schema).items() if kind == NUMBER)
+    return Parts(chosen, numbers(table, chosen), table.drop_columns(list(chosen)))
+
+
+def _joined(parts: list[Parts]) -> Parts:
+    """Join the pieces of a table from the last to the first: so memory that is freed goes back at once."""
+    names, rest = parts[0].names, pa.concat_tables([part.rest for part in parts])
+    blocks = [part.values for part in parts]
+    parts.clear()
+    if len(blocks) == 1:
+        return Parts(names, blocks[0], rest)
+    values = np.empty((sum(map(len, blocks)), len(names)))
+    end = len(values)
+    while blocks:
+        block = blocks.pop()
+        values[end - len(block) : end] = block
+        end -= len(block)
+    return Parts(names, values, rest)
+
+
+def _at_once(
+    stream: Any, layout: Layout, names: list[str], settings: dict[str, Any], types: Any, across: bool = False
+) -> Iterator[pa.Table]:
+    """Read all that a stream holds; cells may hold line breaks, which costs time."""
+    yield pcsv.read_csv(
+        stream,
+        pcsv.ReadOptions(column_names=names, skip_rows=layout.blank + 1 if layout.header else 0),
+        pcsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=across),
+        pcsv.ConvertOptions(column_types=types, **settings),
+    )
+
+
+def _in_pieces(
+    stream: Any, layout: Layout, names: list[str], settings: dict[str, Any], types: Any
+) -> Iterator[pa.Table]:
+    """Read piece by piece, for Arrow by itself would hold all the text; the first piece tells the types."""
+    for number, piece in enumerate(_pieces(stream)):
+        (part,) = _at_once(pa.BufferReader(piece), layout, names, settings, types)
+        if not number:
+            layout = layout._replace(header=False)
+            part = part.cast(_wider(part.schema))
+            types = {field.name: field.type for field in part.schema}
+        yield part
+
+
+def _wider(schema: pa.Schema) -> pa.Schema:
+    """Take whole numbers for numbers: what comes later may have a point."""
+    whole = [pa.types.is_integer(field.type) for field in schema]
+    return pa.schema([f.with_type(pa.float64()) if w else f for f, w in zip(schema, whole, strict=True)])
+
+
+def _pieces(stream: Any) -> Iterator[bytes]:
+    """Cut a stream after line breaks; pieces have no half of a quoted cell."""
+    rest = b""
+    while block := stream.read(_PIECE):
+        held = rest + block
+        cut = held.rfind(b"\n") + 1
+        if held.count(b'"', 0, cut) % 2:
+            raise pa.ArrowInvalid("a quoted cell may hold a line break")
+        if held[:cut].strip():
+            yield held[:cut]
+        rest = held[cut:]
+    if rest.strip():
+        yield rest
+
+
+def _raw(file: Path, layout: Layout, parts: Parts, names: list[str]) -> Raw:
+    """Take the labels of rows out, and mark missing text as missing."""
     kind = "tsv" if layout.delimiter == "\t" else "csv"
     kind += ".gz" if file.suffix.lower() == ".gz" else ""
-    for j, column in enumerate(table.columns):
-        if pa.types.is_string(column.type):  # what is missing comes back as missing
+    rest, ids = parts.rest, None
+    for j, column in enumerate(rest.columns):
+        if pa.types.is_string(column.type):
             blank = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
-            table = table.set_column(j, table.column_names[j], blank)
-    if not layout.header:
-        return Raw(kind, arrow=table, names=None)
-    ids = None
-    if table.column_names[0] == "" and len(table.column_names) > 1:
-        ids = text_of(plain(table.column(0)))
-        table = table.remove_column(0)
-    return Raw(kind, arrow=table, names=tuple(table.column_names), ids=ids)
-
-
-def as_numbers(column: np.ndarray) -> np.ndarray:
-    """Return text that is numbers as numbers, unless that would lose how it is written (`007`)."""
-    text = [cell for cell in column.tolist() if cell is not None and cell not in MARKERS]
-    if not text or not all(isinstance(cell, str) and _is_number(cell) for cell in text):
-        return column
-    if any(_padded(cell) for cell in text):
-        return column
-    whole = len(text) == len(column) and all(cell.lstrip("+-").isdecimal() for cell in text)
-    if whole and all(len(cell) < 18 for cell in text):
-        return np.array([int(cell) for cell in column.tolist()])
-    return np.array([np.nan if c is None or c in MARKERS else float(c) for c in column.tolist()])
-
-
-def _padded(cell: str) -> bool:
-    digits = cell.lstrip("+-")
-    return cell[:1] == "+" or (len(digits) > 1 and digits[0] == "0" and digits[1].isdecimal())
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # Python's own `1_000`
+            rest = rest.set_column(j, rest.column_names[j], blank)
+    if "" in rest.column_names and len(names) > 1:
+        ids = text_of(plain(rest.column("")))
+        rest = rest.drop_columns([""])
+    held = {*parts.names, *rest.column_names}
+    order = tuple(name for name in names if name in held)
+    return Raw(kind, rest, parts.values, parts.names, order, layout.header, ids)

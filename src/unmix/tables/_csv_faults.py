@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ._numbers import MARKERS, is_number
+
 _EXCEL = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _COMMA = re.compile(r"\s*[+-]?\d{1,}(\.\d{3})*,\d+([eE][+-]?\d+)?\s*$")
-MARKERS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-NaN", "NULL", "null", "None", "<NA>", "na", "NAN")
 _LOOKED_AT = 10_000  # cells of a column that tell whether it was meant to be numbers
 
 
@@ -64,19 +65,20 @@ def _ragged(file: Path, layout: Any, number: int, row: list[str]) -> str:
     return f"`{file}` must have {expected} cells in every row, {where}. {hint}"
 
 
-def odd_text(file: Path, table: pa.Table, meant: Sequence[str], header: bool) -> None:
+def odd_text(file: Path, table: pa.Table, meant: Sequence[str], header: Sequence[str]) -> None:
     """Refuse columns of text that were meant to be numbers: decimal commas, or a word among numbers."""
     asked = set(meant)
-    for number, name in enumerate(table.column_names, start=1):
+    for name in table.column_names:
         column = table.column(name)
         if name not in asked or not pa.types.is_string(column.type):
             continue
         cells = column.slice(0, _LOOKED_AT).to_pylist()
         filled = [cell for cell in cells if cell.strip() not in MARKERS]
-        shown = repr(name) if header else str(number)
+        shown = repr(name) if header else str(int(name[1:]) + 1)
         _check_commas(file, shown, filled)
         _check_words(file, shown, cells, filled)
-    _check_delimiter(file, table, header)
+    if len(header) == 1 == table.num_columns:
+        _check_delimiter(file, table)
 
 
 def _check_commas(file: Path, shown: str, filled: list[str]) -> None:
@@ -89,32 +91,27 @@ def _check_commas(file: Path, shown: str, filled: list[str]) -> None:
 
 
 def _check_words(file: Path, shown: str, cells: list[str], filled: list[str]) -> None:
-    words = [cell for cell in filled if not _number(cell)]
-    if filled and 2 * len(words) <= len(filled):
-        row = next(k for k, cell in enumerate(cells, start=1) if cell == words[0]) if words else 1
-        held = f"data row {row}, column {shown} holds the text {words[0]!r}" if words else f"column {shown}"
-        raise ValueError(
-            f"`{file}` must hold numbers only in a column of numbers, {held}. Mend the cell or leave it "
-            "empty; or leave the column out with --drop, or name it with --id."
-        )
+    """Refuse a word among numbers, and numbers or marks that spaces or signs turn into text."""
+    words = [cell for cell in filled if not is_number(cell)]
+    if not filled or 2 * len(words) > len(filled):
+        return
+    spaced = [cell for cell in cells if cell.strip() in MARKERS and cell not in MARKERS]
+    odd = (words or spaced or filled)[0]
+    raise ValueError(
+        f"`{file}` must hold numbers only in a column of numbers, data row {cells.index(odd) + 1}, column "
+        f"{shown} holds the text {odd!r}. Mend the cell or leave it empty; or leave the column out with "
+        "--drop, or name it with --id."
+    )
 
 
-def _check_delimiter(file: Path, table: pa.Table, header: bool) -> None:
+def _check_delimiter(file: Path, table: pa.Table) -> None:
     """Refuse one column of text whose cells would be several with another mark between them."""
-    if table.num_columns > 1 or not pa.types.is_string(table.schema.field(0).type):
+    if not pa.types.is_string(table.schema.field(0).type):
         return
     first = str(table.column(0)[0])
     for mark, word in (("|", "'|'"), (" ", "spaces"), (":", "colons")):
-        if len(first.split(mark)) > 1 and np.mean([_number(part) for part in first.split(mark)]) >= 0.5:
+        if len(first.split(mark)) > 1 and np.mean([is_number(part) for part in first.split(mark)]) >= 0.5:
             raise ValueError(
                 f"`{file}` must have commas, tabs or semicolons between cells, it seems to have {word}. "
                 "Save it with commas."
             )
-
-
-def _number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

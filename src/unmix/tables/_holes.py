@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._choice import listed
+from ._names import listed
 from ._table import EVERY, Columns, Table
 
 _WORST = 3
@@ -114,12 +114,14 @@ def _without_columns(table: Table, source: str) -> Table:
 def _filled(table: Table, source: str) -> Table:
     gaps = ~np.isfinite(table.values)
     medians = medians_of(table.values)
-    columns = int(gaps.any(0).sum())
-    note = (
-        f"Filled {int(gaps.sum()):,} missing values in {columns:,} columns with the medians of their columns."
-    )
+    found = _count(int(gaps.sum()), "missing value"), _count(int(gaps.any(0).sum()), "column")
+    note = f"Filled {found[0]} in {found[1]} with the median of the column."
     recipe = None if table.recipe is None else replace(table.recipe, medians=tuple(medians.tolist()))
     return _noted(replace(table, values=fill(table.values, medians), recipe=recipe), note)
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n:,} {word}{'s' * (n != 1)}"
 
 
 def fill(values: np.ndarray, medians: np.ndarray) -> np.ndarray:

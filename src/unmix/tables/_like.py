@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ._choice import listed
 from ._holes import counted, fill
+from ._names import listed
 from ._raw import Raw
 from ._read import read_raw, table_of
-from ._table import EVERY, Columns, Recipe, Table, generated
+from ._table import EVERY, Columns, Recipe, Table
 
 _FACTOR = 100.0
 
@@ -71,10 +71,20 @@ def followed(raw: Raw, recipe: Recipe, columns: Columns, source: str) -> tuple[T
         table = replace(table, values=_picked(table.values, [order[name] for name in recipe.features]))
     else:
         table = table_of(raw, columns, source)
-        table = replace(table, values=_by_position(table.values, recipe, source))
+        table = replace(table, values=_by_position(table, recipe, source))
+    table = _without_dropped(table, recipe)
     names = recipe.features if recipe.named else None
     values, whole = patched(table.values, recipe, columns.missing, source)
     return replace(table, values=values, names=names, recipe=recipe), whole
+
+
+def _without_dropped(table: Table, recipe: Recipe) -> Table:
+    """Leave out numbers that the fit had no use for: they are no metadata either."""
+    gone = [n for n, c in table.metadata.items() if n in recipe.dropped and c.dtype.kind in "fiu"]
+    if not gone:
+        return table
+    beside = None if table.beside is None else table.beside.drop_columns(gone)
+    return replace(table, metadata={n: c for n, c in table.metadata.items() if n not in gone}, beside=beside)
 
 
 def _picked(values: np.ndarray, places: list[int]) -> np.ndarray:
@@ -83,7 +93,7 @@ def _picked(values: np.ndarray, places: list[int]) -> np.ndarray:
 
 
 def _check_names(raw: Raw, recipe: Recipe, source: str) -> None:
-    held = set(raw.names or ())
+    held = {*(raw.names or ()), *(() if raw.arrow is None else raw.arrow.column_names)}
     lacking = [name for name in recipe.features if name not in held]
     if lacking:
         raise ValueError(
@@ -92,16 +102,17 @@ def _check_names(raw: Raw, recipe: Recipe, source: str) -> None:
         )
 
 
-def _by_position(values: np.ndarray, recipe: Recipe, source: str) -> np.ndarray:
+def _by_position(table: Table, recipe: Recipe, source: str) -> np.ndarray:
     """Find the columns of a table without names by place; one that has only those is taken as it is."""
-    n, width = len(recipe.features), values.shape[1]
+    assert table.recipe is not None
+    n, width = len(recipe.features), table.values.shape[1]
+    at = {name: j for j, name in enumerate(table.recipe.features)}
+    if not recipe.named and table.recipe.n_columns == recipe.n_columns and set(recipe.features) <= set(at):
+        return _picked(table.values, [at[name] for name in recipe.features])
     if width == n:
-        return values
-    if recipe.named or width != recipe.n_columns:
-        also = "" if recipe.named or recipe.n_columns == n else f" or {recipe.n_columns}"
-        raise ValueError(f"`{source}` must have {n}{also} features, as the table of the fit, got {width}.")
-    at = {name: j for j, name in enumerate(generated(width))}
-    return _picked(values, [at[name] for name in recipe.features])
+        return table.values
+    also = "" if recipe.named or recipe.n_columns in (n, None) else f" or {recipe.n_columns}"
+    raise ValueError(f"`{source}` must have {n}{also} features, as the table of the fit, got {width}.")
 
 
 def patched(values: np.ndarray, recipe: Recipe, missing: str, source: str) -> tuple[np.ndarray, np.ndarray]:

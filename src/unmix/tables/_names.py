@@ -1,6 +1,20 @@
 """Names of columns as options give them: one by one, with commas, or with spaces between them."""
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
+
+_SHOWN = 5
+
+
+def listed(names: Sequence[Any], most: int = _SHOWN) -> str:
+    """Name a few, and count the rest.
+
+    >>> listed(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(map(repr, names[:most]))
+    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def names_in(texts: Sequence[str], there: Sequence[str]) -> list[str]:
@@ -19,3 +33,12 @@ def _split(text: str, known: set[str]) -> list[str]:
     commas = [part.strip() for part in text.split(",") if part.strip()]
     spaces = text.split()
     return spaces if len(commas) == 1 and len(spaces) > 1 and set(spaces) <= known else commas
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Refuse names that several columns share."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"`{source}` must have different names for columns, it repeats {listed(twice)}. Rename them."
+        )

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from ._arrow_files import of_arrow
-from ._choice import listed, nearest
-from ._csv import check_names
+from ._choice import nearest
+from ._names import check_names, listed
 from ._raw import Raw, text_of
 from ._table import Columns
 
@@ -89,8 +89,7 @@ def _of_polars(frame: Any) -> Raw:
 def of_anndata(cells: Any, columns: Columns, source: str) -> Raw:
     """Take X, a layer or an array of obsm as numbers, and obs as metadata."""
     values, names = _chosen(cells, columns, source)
-    if names is not None:
-        check_names(names, source)
+    check_names(names, source)
     beside = of_arrow(
         pa.Table.from_pandas(
             cells.obs.set_axis([str(n) for n in cells.obs.columns], axis=1), preserve_index=False
@@ -99,10 +98,12 @@ def of_anndata(cells: Any, columns: Columns, source: str) -> Raw:
         source,
     )
     ids = text_of(np.asarray(cells.obs_names, dtype=object))
-    return Raw("anndata", arrow=beside.arrow, matrix=dense(values), names=names, ids=ids, origin=cells)
+    told = [cells.var[name] for name in ("unit", "units") if name in cells.var and columns.obsm is None]
+    units = dict(zip(names, map(str, told[0]), strict=True)) if told else {}
+    return Raw("anndata", beside.arrow, dense(values), names, ids=ids, units=units, origin=cells)
 
 
-def _chosen(cells: Any, columns: Columns, source: str) -> tuple[Any, tuple[str, ...] | None]:
+def _chosen(cells: Any, columns: Columns, source: str) -> tuple[Any, tuple[str, ...]]:
     genes = tuple(map(str, cells.var_names))
     if columns.layer is not None:
         _check_key(columns.layer, cells.layers, "--layer", source)

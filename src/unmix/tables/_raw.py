@@ -13,16 +13,18 @@ _BLOCK = 2048  # rows that are turned from columns into rows at a time: they fit
 
 
 class Raw(NamedTuple):
-    """Columns of a source, unchecked.
+    """Columns of a source, unchecked: `arrow` holds them all, or those beside the numbers of a `matrix`.
 
-    Either `arrow` holds all columns, or `matrix` holds the numbers and `beside` everything else.
+    `names` are those of the matrix, or of all columns where there is none; `order` is that of the source, and
+    `named` says whether the names are its own.
     """
 
     kind: str
     arrow: Any = None  # a pyarrow.Table
     matrix: np.ndarray | None = None
     names: tuple[str, ...] | None = None
-    beside: Mapping[str, np.ndarray] = {}
+    order: tuple[str, ...] | None = None
+    named: bool = True
     ids: np.ndarray | None = None
     id_name: str = ""
     units: Mapping[str, str] = {}

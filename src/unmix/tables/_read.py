@@ -2,16 +2,20 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ._arrays import read_stored, split_key
 from ._arrow_files import read_arrow
-from ._choice import EMPTY, NUMBER, choose, listed
-from ._csv import as_numbers, read_csv
+from ._choice import EMPTY, NUMBER, Choice, choose
+from ._csv import read_csv
 from ._holes import without_holes
+from ._names import listed
+from ._numbers import as_numbers
 from ._objects import read_h5ad, read_object
 from ._raw import Raw, kinds_of, numbers, plain, text_of
 from ._table import EVERY, Columns, Recipe, Table, generated
@@ -96,8 +100,8 @@ def is_array_file(path: str | Path) -> bool:
 def read_column(path: str | Path, option: str = "--domains") -> np.ndarray:
     """Read a file that holds one column, of numbers or text."""
     raw, called, _ = read_raw(path, Columns(metadata_prefix=("",)))
-    if raw.arrow is None or raw.matrix is not None or raw.arrow.num_columns != 1:
-        n = _width(raw)
+    n = 0 if raw.arrow is None else raw.arrow.num_columns
+    if n != 1 or raw.origin is not None:
         raise ValueError(
             f"`{option}` must hold one label per row, `{called}` has {n} columns. Pick one column."
         )
@@ -150,35 +154,46 @@ def check_file(file: Path) -> None:
 
 def table_of(raw: Raw, columns: Columns, source: str) -> Table:
     """Choose columns; holes are still NaN."""
-    if raw.matrix is not None:
+    if raw.matrix is not None and raw.order is None:
         _check_matrix(raw, source)
-    own = raw.names is not None
+    own = raw.named and raw.names is not None
     names = raw.names if raw.names is not None else generated(_width(raw))
     kinds = _kinds(raw, names)
-    choice = choose(kinds, columns, source)
-    values = _values(raw, names, choice.features)
-    beside = {name: _metadata(raw, names, name) for name in choice.metadata}
-    ids, id_name = (raw.ids, raw.id_name) if choice.id is None else (_ids(raw, names, choice.id), choice.id)
-    units = {name: unit for name, unit in raw.units.items() if name in set(choice.features)}
-    empty = {name: "no number in it" for name in choice.metadata if kinds[name] == EMPTY}
-    recipe = Recipe(
+    unread = raw.order is not None  # columns to drop were not even read
+    choice = choose(kinds, replace(columns, drop=()) if unread else columns, source)
+    raw = raw._replace(names=names, named=own)
+    ids, id_name = (raw.ids, raw.id_name) if choice.id is None else (_ids(raw, choice.id), choice.id)
+    plain_arrow = raw.arrow is not None and raw.origin is None
+    return Table(
+        _values(raw, choice.features),
+        choice.features if own else None,
+        {name: _metadata(raw, name) for name in choice.metadata},
+        ids,
+        _recipe(raw, choice, kinds, columns),
+        raw.kind,
+        id_name,
+        origin=raw.origin,
+        beside=_stored(raw, choice.metadata) if plain_arrow else None,
+    )
+
+
+def _recipe(raw: Raw, choice: Choice, kinds: dict[str, str], columns: Columns) -> Recipe:
+    """Begin to write down what is done."""
+    return Recipe(
         choice.features,
-        own,
-        _width(raw),
+        raw.named,
+        len(kinds) if raw.order is not None else len(raw.names or ()),
         columns.missing,
-        dropped=empty,
-        units=units,
-        notes=(*raw.notes, *choice.notes),
+        dropped={name: "no number in it" for name in choice.metadata if kinds[name] == EMPTY},
+        units={name: raw.units[name] for name in choice.features if name in raw.units},
+        notes=choice.notes,
         layer=columns.layer,
         obsm=columns.obsm,
     )
-    named = choice.features if own else None
-    kept = None if raw.arrow is None or raw.origin is not None else raw.arrow.select(list(choice.metadata))
-    return Table(values, named, beside, ids, recipe, raw.kind, id_name, origin=raw.origin, beside=kept)
 
 
 def _width(raw: Raw) -> int:
-    return raw.matrix.shape[1] if raw.matrix is not None else raw.arrow.num_columns
+    return 0 if raw.matrix is None else raw.matrix.shape[1]
 
 
 def _check_matrix(raw: Raw, source: str) -> None:
@@ -205,37 +220,55 @@ def _check_matrix(raw: Raw, source: str) -> None:
 
 
 def _kinds(raw: Raw, names: tuple[str, ...]) -> dict[str, str]:
-    """Say what each column holds; those beside a matrix are never features by themselves."""
+    """Say what each column holds, in the source's order; obs of AnnData are never features."""
+    beside = {} if raw.arrow is None else kinds_of(raw.arrow.schema)
     if raw.matrix is None:
-        return kinds_of(raw.arrow.schema)
-    beside = (
-        {}
-        if raw.arrow is None
-        else {name: f"obs ({kind})" for name, kind in kinds_of(raw.arrow.schema).items()}
-    )
-    return dict.fromkeys(names, NUMBER) | beside
+        return beside
+    if raw.origin is not None:
+        beside = {name: f"obs ({kind})" for name, kind in beside.items()}
+    found = dict.fromkeys(names, NUMBER) | beside
+    return found if raw.order is None else {name: found[name] for name in raw.order}
 
 
-def _values(raw: Raw, names: tuple[str, ...], chosen: tuple[str, ...]) -> np.ndarray:
-    if raw.matrix is None:
-        return numbers(raw.arrow, chosen)
-    at = {name: j for j, name in enumerate(names)}
-    picked = raw.matrix if chosen == names else raw.matrix[:, [at[name] for name in chosen]]
+def _values(raw: Raw, chosen: tuple[str, ...]) -> np.ndarray:
+    """Return the features as one array, without a copy where the matrix is just that."""
+    if raw.matrix is None or not set(chosen) <= set(raw.names or ()):
+        return _column_by_column(raw, chosen)
+    at = {name: j for j, name in enumerate(raw.names or ())}
+    picked = raw.matrix if chosen == raw.names else raw.matrix[:, [at[name] for name in chosen]]
     single = picked.dtype == np.float32
     return np.ascontiguousarray(picked, dtype=np.float32 if single else np.float64)
 
 
-def _metadata(raw: Raw, names: tuple[str, ...], name: str) -> np.ndarray:
-    if raw.matrix is not None and name in names:
-        return np.array(raw.matrix[:, names.index(name)])
+def _column_by_column(raw: Raw, chosen: tuple[str, ...]) -> np.ndarray:
+    if raw.matrix is None:
+        return numbers(raw.arrow, chosen)
+    return numbers(_stored(raw, chosen), chosen)
+
+
+def _stored(raw: Raw, names: Sequence[str]) -> Any:
+    """Return columns as Arrow's, from where they are."""
+    held = set(raw.arrow.column_names)
+    at = {name: j for j, name in enumerate(raw.names or ())}
+    columns = [
+        raw.arrow.column(n) if n in held else pa.array(raw.matrix[:, at[n]], from_pandas=True)  # type: ignore[index]
+        for n in names
+    ]
+    return pa.table(columns, names=list(names))
+
+
+def _metadata(raw: Raw, name: str) -> np.ndarray:
+    if raw.matrix is not None and name in (raw.names or ()):
+        return np.array(raw.matrix[:, (raw.names or ()).index(name)])
     held = plain(raw.arrow.column(name))
     return as_numbers(held) if raw.kind.startswith(("csv", "tsv")) else held
 
 
-def _ids(raw: Raw, names: tuple[str, ...], name: str) -> np.ndarray:
+def _ids(raw: Raw, name: str) -> np.ndarray:
     """Return the column that names the rows; each name must be there once."""
-    held = raw.matrix[:, names.index(name)] if raw.matrix is not None and name in names else None
-    ids = text_of(plain(raw.arrow.column(name)) if held is None else held)
+    ids = (
+        text_of(_metadata(raw, name)) if raw.arrow is None else text_of(plain(_stored(raw, [name]).column(0)))
+    )
     values, counts = np.unique(ids.astype(str), return_counts=True)
     if counts.max(initial=1) > 1:
         often = counts.argmax()

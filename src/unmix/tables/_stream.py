@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from unmix.rows import opened_parquet
 
 from ._arrays import split_key
 from ._arrow_files import of_arrow, whole
-from ._csv import names_among
+from ._choice import matched
 from ._like import followed, read_like
 from ._read import check_file, suffix_of
 from ._table import EVERY, Columns, Recipe, Table
@@ -49,27 +50,28 @@ def blocks_like(
         return
     file = Path(source)
     check_file(file)
+    read_all = replace(columns, drop=())  # for columns to drop are not even read
     for batch in _batches(file, columns):
-        yield followed(of_arrow(batch, file.suffix[1:].lower(), str(file)), recipe, columns, str(file))
+        yield followed(of_arrow(batch, file.suffix[1:].lower(), str(file)), recipe, read_all, str(file))
 
 
 def _batches(file: Path, columns: Columns) -> Iterator[pa.Table]:
     if file.suffix.lower() == ".feather":
         with whole(file, lambda: pa.memory_map(str(file))) as mapped:
             stored = whole(file, lambda: pa.ipc.open_file(mapped))
-            kept = _kept(stored.schema.names, columns)
+            kept = _kept(stored.schema.names, columns, file)
             for k in range(stored.num_record_batches):
                 yield pa.Table.from_batches([stored.get_batch(k)]).select(kept)
         return
     with whole(file, lambda: opened_parquet(file)) as stored:
-        kept = _kept(stored.schema_arrow.names, columns)
+        kept = _kept(stored.schema_arrow.names, columns, file)
         rows = max(1, ENTRIES // max(1, len(kept)))
         for batch in stored.iter_batches(rows, columns=kept):
             yield pa.Table.from_batches([batch])
 
 
-def _kept(names: Sequence[str], columns: Columns) -> list[str]:
-    gone = set(names_among(names, columns.drop))
+def _kept(names: Sequence[str], columns: Columns, file: Path) -> list[str]:
+    gone = set(matched(names, columns.drop, "--drop", str(file)))
     return [name for name in names if name not in gone]
 
 

@@ -111,6 +111,22 @@ class Recipe:
         }
         return cls(**known)
 
+    @property
+    def story(self) -> tuple[str, ...]:
+        """What was done, in full: columns that were left out by reason, and the treatment of holes.
+
+        >>> Recipe(("a",), missing="median", dropped={"b": "constant", "c": "constant"}).story
+        ('Left out (constant): b, c.', 'Missing values are filled with medians of the fit.')
+        """
+        reasons = dict.fromkeys(self.dropped.values())
+        left = {reason: [name for name, why in self.dropped.items() if why == reason] for reason in reasons}
+        told = [f"Left out ({reason}): {', '.join(names)}." for reason, names in left.items()]
+        holes = {
+            "median": "Missing values are filled with medians of the fit.",
+            "drop-rows": "Rows with missing values are left out.",
+        }
+        return (*told, *([holes[self.missing]] if self.missing in holes else []))
+
     def noting(self, *notes: str) -> "Recipe":
         """Return the recipe with further notes."""
         return replace(self, notes=(*self.notes, *notes))

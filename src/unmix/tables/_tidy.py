@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._choice import listed
 from ._holes import names_of, without_columns
+from ._names import listed
 from ._table import Recipe, Table
 
 _BLOCK, _FEW = 4096, 10_000

@@ -106,7 +106,8 @@ def joined(values: np.ndarray, names: Sequence[str], like: Table | None) -> pa.T
         before |= dict(zip(like.beside.column_names, like.beside.columns, strict=True))
     elif like is not None:
         before |= {name: _arrow(column) for name, column in like.metadata.items()}
-    return pa.table(before | {_free(n, before): pa.array(c) for n, c in zip(names, values.T, strict=True)})
+    new = {_free(n, before): pa.array(c, from_pandas=True) for n, c in zip(names, values.T, strict=True)}
+    return pa.table(before | new)
 
 
 def _free(name: str, taken: Any) -> str:
