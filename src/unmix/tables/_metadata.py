@@ -7,7 +7,7 @@ import pyarrow.parquet
 
 from ._arrow_files import index_of, of_arrow, whole
 from ._choice import choose
-from ._csv import as_numbers
+from ._numbers import as_numbers
 from ._raw import kinds_of, plain, text_of
 from ._read import check_file, read_raw
 from ._table import Columns, Recipe, Table
