@@ -146,3 +146,17 @@ def test_what_can_not_be_scored_says_why():
     assert any("single control" in note for note in found.notes)
     assert any("no treatment has 50 rows" in note for note in found.notes)
     assert "leak_held_out" not in found.scores["base"]
+
+
+@pytest.mark.slow
+def test_independent_components_help_trees_on_plates_that_they_have_not_seen():
+    pytest.importorskip("lightgbm")
+    from unmix.experiments.papers.nearid.plates import CELLS, VALUES, run
+
+    first = {cell.row: cell for cell in CELLS[:: len(VALUES)]}
+    found = {row: [run(cell, seed, "laptop") for seed in (201, 202)] for row, cell in first.items()}
+    auroc = {row: np.mean([values["AUROC"] for values in runs]) for row, runs in found.items()}
+    others = [auroc["PCA"], auroc["PCA + random rotation"]]
+    assert all(values["concentration"] > 0.8 for values in found["PCA + ICA"])
+    assert auroc["PCA + ICA"] >= max(others) + 0.02
+    assert min(others) > auroc["raw x"]  # by how much is a matter of the mixing that was drawn

@@ -109,8 +109,8 @@ def deconfound(given: Deconfound) -> None:
     say_notes(source.table.notes)
     _say_first(where, confounded)
     with progress("Adjusting") as moved:
-        settings = {"method": given.method, "random_state": given.random_state, "on_progress": moved}
-        room.adjust_file(source, where, given.out, **settings)
+        settings: dict[str, Any] = {"method": given.method, "random_state": given.random_state}
+        room.adjust_file(source, where, given.out, on_progress=moved, **settings)
     say(f"unmix: adjusted table written: {given.out}")
     found = None if report is None else _compared(source, where, known, given, room)
     if report is not None and found is not None:
@@ -247,9 +247,12 @@ def _technical(listed: list[dict[str, Any]]) -> str:
     """Name the technical components and what they load on."""
     called = [line for line in listed if line["technical"]]
     if not called:
-        return f"No independent component is technical: batch explains most of none of {len(listed)} on controls."
+        return (
+            f"None of {len(listed)} independent components is technical by what batch explains on controls."
+        )
     first = called[0]
     return (
-        f"{len(called)} of {len(listed)} independent components are technical; of the first one batch explains "
-        f"{first['eta_squared']:.0%} on controls (chance {first['null']:.0%}): {', '.join(first['features'])}."
+        f"{len(called)} of {len(listed)} independent components are technical; of the first one batch "
+        f"explains {first['eta_squared']:.0%} on controls (chance {first['null']:.0%}): "
+        f"{', '.join(first['features'])}."
     )

@@ -27,8 +27,8 @@ class Adjustment:
     offsets : array of shape (n_batches, n_features)
         Mean of the controls of each batch, in the units of the table.
     matrix : array of shape (n_features, n_features)
-        What rows less the offset of their batch are multiplied by. It turns nothing more than it must, so that
-        each column still belongs to its feature.
+        What rows less the offset of their batch are multiplied by. It turns nothing more than it must, so
+        that each column still belongs to its feature.
     variances : array of shape (n_features,)
         Of controls along the principal directions, as found on batches that were left out; ascending.
     in_sample : array of shape (n_features,)
@@ -179,6 +179,7 @@ def _adjustment(sums: _Sums) -> Adjustment:
     floor = _FLOOR * max(float(held.mean()), np.finfo(float).tiny)
     variances = np.maximum(held, floor)
     sphering = (directions / np.sqrt(variances)) @ directions.T
+    assert sums.shift is not None
     offsets = sums.batch_sums / np.maximum(sums.counts, 1)[:, None] + sums.shift
     return Adjustment(offsets, sphering / scale[:, None], variances, np.maximum(values, 0))
 

@@ -103,7 +103,7 @@ def refuse_if_determined(found: Confounding) -> None:
     """Stop where the batch determines the label: an adjusted table would be a guess."""
     if found.determined:
         raise ValueError(
-            f"`batch` must not determine `label`, got one label in each of the {found.n_batches:,} batches. What a "
-            "batch does and what a label does are the same columns of numbers there; put controls or several "
-            "labels into each batch."
+            "`batch` must not determine `label`, got one label in each of the "
+            f"{found.n_batches:,} batches. What a batch does can't be told there from what a label does; put "
+            "controls or several labels into each batch."
         )

@@ -43,8 +43,8 @@ def fit_transform(
     batch : str or sequence of str
         Columns that name the batch, from coarse to fine: `["experiment", "plate"]`.
     control : str, optional
-        Expression that is true for rows that nothing was done to, as `gene == 'EMPTY_control'`; without it all
-        rows stand in for controls, and whatever differs between batches is taken out.
+        Expression that is true for rows that nothing was done to, as `gene == 'EMPTY_control'`; without it
+        all rows stand in for controls, and whatever differs between batches is taken out.
     label : str or sequence of str
         Columns that name what was done. Used for one thing: where the batch determines it, this is an error.
     method : str
@@ -88,7 +88,8 @@ def fit_transform(
     fit = fitting_rows(fit_on, where, train)
     if fit is not None and method not in _FITTED_TO_ROWS:
         raise ValueError(
-            f"`fit_on` must be 'all' for the method {method!r}, got {fit_on!r}. It is for {', '.join(_FITTED_TO_ROWS)}."
+            f"`fit_on` must be 'all' for the method {method!r}, got {fit_on!r}. It is for "
+            f"{', '.join(_FITTED_TO_ROWS)}."
         )
     more = {} if fit is None else {"fit": fit}
     adjusted = chosen(table.values, where, random_state=random_state, **more)
@@ -121,8 +122,8 @@ def _columns_of(metadata: Any, n_rows: int) -> dict[str, np.ndarray]:
     wrong = [name for name, values in columns.items() if len(values) != n_rows]
     if wrong:
         raise ValueError(
-            f"`metadata` must have one value per row of X ({n_rows:,}), got {len(columns[wrong[0]]):,} in column "
-            f"{wrong[0]!r}. Join them by the names of the rows first."
+            f"`metadata` must have one value per row of X ({n_rows:,}), got {len(columns[wrong[0]]):,} in "
+            f"column {wrong[0]!r}. Join them by the names of the rows first."
         )
     return columns
 

@@ -91,8 +91,8 @@ def column(metadata: Mapping[str, Any], name: str, asked: str) -> np.ndarray:
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise ValueError(
-            f"`{asked}` must be known for every row, got {missing.sum():,} missing in column {name!r} (first in "
-            f"row {row}). Fill them in or leave these rows out."
+            f"`{asked}` must be known for every row, got {missing.sum():,} missing in column {name!r} (first "
+            f"in row {row}). Fill them in or leave these rows out."
         )
     return values
 
@@ -134,7 +134,7 @@ def _check_controls(made: Design, control: str | None) -> None:
     """Refuse controls that are missing in a batch: nothing is known of what the batch does there."""
     if not made.control.any():
         raise ValueError(
-            f"`control` must match some rows, got {control!r}, which matches none. Check the value's spelling."
+            f"`control` must match some rows, got {control!r}, which matches none. Check the spelling."
         )
     counts = np.bincount(made.batch[made.control], minlength=len(made.names))
     without = [made.names[k] for k in np.flatnonzero(counts == 0)]

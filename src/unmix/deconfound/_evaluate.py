@@ -43,8 +43,8 @@ def evaluate(
     label : sequence of str
         Columns that name what was done to a row; its replicates are looked for in other batches.
     task : sequence of str
-        Columns that name one treatment, as a compound at a dose or a guide of a gene: the unit of profiles, and
-        what trees tell from controls on batches held out.
+        Columns that name one treatment, as a compound at a dose or a guide of a gene: the unit of profiles,
+        and what trees tell from controls on batches held out.
     relation : sequence of str
         Columns that name what different labels share, such as a mechanism.
     methods : sequence of str, or mapping from names to functions (x, design, random_state=...) -> array
@@ -57,10 +57,10 @@ def evaluate(
     Returns
     -------
     Evaluation
-        For each method: whether the nearest neighbour of a control is of its batch (of the coarsest one, among
-        other fine ones), on all controls and on those that the method was not fitted to; mean average precision
-        of replicates and relations; AUROC on held-out batches; share of the variance of the table that can be
-        read off the adjusted one. Intervals are those of resampled batches.
+        For each method: whether the nearest neighbour of a control is of its batch (of the coarsest one,
+        among other fine ones), on all controls and on those that the method was not fitted to; mean average
+        precision of replicates and relations; AUROC on held-out batches; share of the variance of the table
+        that can be read off the adjusted one. Intervals are those of resampled batches.
 
     Examples
     --------

@@ -4,6 +4,7 @@ Each function takes a table and its design and returns the adjusted table, rows 
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -87,7 +88,7 @@ def by_batch(design: Design) -> list[tuple[np.ndarray, np.ndarray]]:
     """List for each batch its rows, and those of its controls."""
     order = np.argsort(design.batch, kind="stable")
     ends = np.searchsorted(design.batch[order], np.arange(len(design.names) + 1))
-    parts = [order[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True) if b > a]
+    parts = [order[a:b] for a, b in pairwise(ends) if b > a]
     return [(rows, rows[design.control[rows]]) for rows in parts]
 
 

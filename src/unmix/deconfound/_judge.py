@@ -74,9 +74,8 @@ class Judge:
             self._leak(method(self.x, self.where.with_controls(fit), random_state=self.seed), other)
             for fit, other in (self.halves, self.halves[::-1])
         ]
-        return Score(
-            *(float(np.mean([getattr(half, name) for half in both])) for name in _MEANS), n=both[0].n
-        )
+        means = {name: float(np.mean([getattr(half, name) for half in both])) for name in _MEANS}
+        return Score(**means, n=both[0].n)  # type: ignore[arg-type]
 
     def _replicates(self, adjusted: np.ndarray) -> Score:
         assert self.known.label is not None
@@ -115,9 +114,7 @@ class Judge:
             return []
         named = tasks_of(task, where.control, where.batch)[:_TASKS] if where.given else []
         if not named:
-            self.notes.append(
-                "AUROC on held-out batches: not scored, no treatment has 50 rows in 5 batches beside controls."
-            )
+            self.notes.append("AUROC on held-out batches: not scored, no treatment has 50 rows in 5 batches.")
             return []
         need_trees()
         found: list[Any] = []

@@ -36,8 +36,8 @@ def joined_by_id(ids: np.ndarray, metadata: Mapping[str, np.ndarray], on: str) -
     missing = [key for key in _texts(ids) if key not in place]
     if missing:
         raise ValueError(
-            f"`--meta` must have every row of X, got no {on} {_listed(missing)}. Add these rows to the metadata, "
-            "or leave them out of X."
+            f"`--meta` must have every row of X, got no {on} {_listed(missing)}. Add these rows to the "
+            "metadata, or leave them out of X."
         )
     order = np.array([place[key] for key in _texts(ids)])
     return {name: np.asarray(column)[order] for name, column in metadata.items()}

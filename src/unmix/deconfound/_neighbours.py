@@ -43,7 +43,7 @@ def leak(values: np.ndarray, batch: np.ndarray, apart: np.ndarray | None = None)
         Controls.
     batch : array of shape (n_samples,)
     apart : array of shape (n_samples,), optional
-        Finer batches: neighbours of the same one do not count, so that a week is found by more than its plates.
+        Finer batches: neighbours of the same one do not count, so that a week is found by more than a plate.
 
     Returns
     -------

@@ -88,8 +88,8 @@ class _Reader:
 
     def wrong(self, expected: str) -> ValueError:
         return ValueError(
-            f"`control` must be an expression like gene == 'EMPTY', expected {expected} and got {self.token!r} "
-            f"in {self.query!r}. Quote text, and join comparisons with and, or, not."
+            f"`control` must be an expression like gene == 'EMPTY', expected {expected} and got "
+            f"{self.token!r} in {self.query!r}. Quote text, and join comparisons with and, or, not."
         )
 
     def any_of(self) -> np.ndarray:

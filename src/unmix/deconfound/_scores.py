@@ -25,7 +25,7 @@ MEANINGS = {
     "leak": "share of controls whose nearest neighbour is of their batch; chance is best",
     "leak_held_out": "the same, on controls that the method was not fitted to",
     "replicate_map": "mean average precision with which rows of a label are found in other batches",
-    "relation_map": "mean average precision with which treatments of other labels with the same relation are found",
+    "relation_map": "mean average precision with which other labels of the same relation are found",
     "relation_next": "share of treatments whose nearest other label has the same relation",
     "relation_next_other_batch": "the same among other batches",
     "auroc": "of trees that tell treatments from controls on batches they have not seen",
@@ -37,7 +37,7 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Score:
-    """A mean, the interval of resampled batches, and what chance gives; NaN where there is nothing to score."""
+    """A mean, the interval of resampled batches, and what chance gives; NaN where nothing was scored."""
 
     value: float
     low: float = float("nan")

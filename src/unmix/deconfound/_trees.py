@@ -97,8 +97,8 @@ def grouped_folds(
     folds = list(splitter.split(positive, positive, batch))
     if any(len(np.unique(positive[part])) < 2 for fold in folds for part in fold):
         raise ValueError(
-            f"`task` must have treated and control rows in every fold, got one class only in one of {n_splits}. "
-            "Use fewer folds or a treatment in more batches."
+            f"`task` must have treated and control rows in every fold, got one class only in one of "
+            f"{n_splits}. Use fewer folds or a treatment in more batches."
         )
     return folds
 
