@@ -70,11 +70,14 @@ class Choice:
     def meaning(self) -> str:
         """How the number was found."""
         found = self.number
-        linear = f"Linear latents alone would have to be {found.n_linear}: the mixing bends."
+        beyond = (
+            f"{found.saved:.1f} nats beyond factor analysis, which would ask for {found.n_linear} latents"
+        )
+        bends = "the mixing bends, or latents rest" if found.bent else "little speaks for a bent mixing"
         return (
             f"{found.n_held_out:,} of {found.n_rows:,} rows were held out and encoded by up to {found.most} "
             f"latents. A latent counts if it saves {RESOLUTION:g} nats in each of them. "
-            f"{linear if found.bent else 'Linear latents would be as many.'}"
+            f"Autoencoders save {beyond}: {bends}."
         )
 
     @property
