@@ -64,6 +64,7 @@ def test_shift_scale_and_sign_of_columns_leave_the_linear_codes(found):
     )
 
 
+@pytest.mark.slow
 def test_order_of_columns_does_not_change_the_number():
     assert find_number(mixed()[:, ::-1], **FEW).n_latents == 2
 
@@ -88,11 +89,12 @@ def test_variances_that_fall_without_an_end_have_no_number():
     assert str(number).startswith("Nothing stops")
 
 
+@pytest.mark.slow
 def test_a_bent_surface_has_fewer_latents_than_linear_ones():
     rng = np.random.default_rng(0)
     z = rng.uniform(-2, 2, size=(1500, 1))
     x = np.column_stack([z, z**2, np.sin(2 * z), np.cos(2 * z), np.tanh(3 * z)])
-    number = find_number(x + 0.05 * rng.normal(size=x.shape), **FEW)
+    number = find_number(x + 0.05 * rng.normal(size=x.shape), most=2)
     assert number.n_latents == 1 and number.n_linear > 1 and number.bent
 
 

@@ -22,6 +22,8 @@ class Choice:
     supports : tuple of Support
         One for each thing that an estimator may rest on.
     n_rows, n_features : int
+    trusted : int or None
+        Linear components that `unmix.trust` believes at effort "quick"; None where they are Gaussian.
     seconds : float
     """
 
@@ -30,6 +32,7 @@ class Choice:
     supports: tuple[Support, ...]
     n_rows: int
     n_features: int
+    trusted: int | None = None
     seconds: float = 0.0
 
     @property
@@ -61,6 +64,7 @@ class Choice:
             "agreement": [each._asdict() for each in self.agreement],
             "supports": [each.to_dict() for each in self.supports],
             "methods": list(self.methods),
+            "trusted": self.trusted,
             "n_rows": self.n_rows,
             "n_features": self.n_features,
             "seconds": self.seconds,
@@ -87,9 +91,10 @@ class Choice:
         here = next((each for each in self.agreement if each.n_latents == n), None)
         if here is None:
             return ""
+        believed = "" if self.trusted is None else f" `unmix.trust` believes {self.trusted} of the {n}."
         return (
             f"With {n}, linear components of two halves agree to {here.mean:.2f}, those of Gaussian data to "
-            f"{here.null:.2f}."
+            f"{here.null:.2f}.{believed}"
         )
 
     def __str__(self) -> str:
