@@ -86,6 +86,8 @@ def test_a_choice_says_the_number_what_survives_and_what_to_try(found):
     assert all(each.name in text for each in found.supports)
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["n_latents"] == 2 and len(plain["supports"]) == 5
+    assert found.trusted == plain["trusted"] in (0, 1, 2)
+    assert f"believes {found.trusted} of the 2" in text
     domains = found.supports[-1]
     assert domains.name == "domains that differ" and domains.holds is False  # labels of nothing
 

@@ -8,6 +8,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 
 from unmix.estimators import FastICA
+from unmix.evidence import trust
 
 _VALUES = 8  # numbers of latents at which it is measured, about
 
@@ -39,6 +40,14 @@ def agreement(x: np.ndarray, gaussian: np.ndarray, n_latents: int, *, random_sta
     """
     found, null = (_matched(rows, n_latents, random_state) for rows in (x, gaussian))
     return Agreement(n_latents, found, null)
+
+
+def n_trusted(x: np.ndarray, n_latents: int, *, random_state: int = 0) -> int:
+    """Count the components that `unmix.trust` believes, looking at halves of the rows and at other starts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = FastICA(n_latents, random_state=random_state, device="cpu").fit(x)
+        return int(trust(model, x, effort="quick", random_state=random_state).trusted.sum())
 
 
 def numbers_around(n: int, most: int) -> list[int]:

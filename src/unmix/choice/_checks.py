@@ -25,7 +25,7 @@ def non_gaussian(found: Material) -> Support:
     """Count linear components that are not Gaussian."""
     measured, null = (_n_non_gaussian(rows, found) for rows in (found.x, found.gaussian))
     holds = measured >= max(1, found.n - 1) and measured > null
-    straight = "The number of latents gives no sign of a bent mixing." if not found.number.bent else _BENT
+    straight = "Little speaks for a bent mixing." if not found.number.bent else _BENT
     return Support(
         "non-Gaussian latents",
         ("FastICA",),
@@ -37,7 +37,7 @@ def non_gaussian(found: Material) -> Support:
     )
 
 
-_BENT = "But the mixing bends, so that linear components may still mix."
+_BENT = "But the mixing seems to bend, and then linear components still mix."
 
 
 def _n_non_gaussian(rows: np.ndarray, found: Material) -> int:

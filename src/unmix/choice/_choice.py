@@ -22,6 +22,8 @@ class Choice:
     supports : tuple of Support
         One for each thing that an estimator may rest on.
     n_rows, n_features : int
+    trusted : int or None
+        Linear components that `unmix.trust` believes at effort "quick"; None where they are Gaussian.
     seconds : float
     """
 
@@ -30,6 +32,7 @@ class Choice:
     supports: tuple[Support, ...]
     n_rows: int
     n_features: int
+    trusted: int | None = None
     seconds: float = 0.0
 
     @property
@@ -61,6 +64,7 @@ class Choice:
             "agreement": [each._asdict() for each in self.agreement],
             "supports": [each.to_dict() for each in self.supports],
             "methods": list(self.methods),
+            "trusted": self.trusted,
             "n_rows": self.n_rows,
             "n_features": self.n_features,
             "seconds": self.seconds,
@@ -70,11 +74,14 @@ class Choice:
     def meaning(self) -> str:
         """How the number was found."""
         found = self.number
-        linear = f"Linear latents alone would have to be {found.n_linear}: the mixing bends."
+        beyond = (
+            f"{found.saved:.1f} nats beyond factor analysis, which would ask for {found.n_linear} latents"
+        )
+        bends = "the mixing bends, or latents rest" if found.bent else "little speaks for a bent mixing"
         return (
             f"{found.n_held_out:,} of {found.n_rows:,} rows were held out and encoded by up to {found.most} "
             f"latents. A latent counts if it saves {RESOLUTION:g} nats in each of them. "
-            f"{linear if found.bent else 'Linear latents would be as many.'}"
+            f"Autoencoders save {beyond}: {bends}."
         )
 
     @property
@@ -84,9 +91,10 @@ class Choice:
         here = next((each for each in self.agreement if each.n_latents == n), None)
         if here is None:
             return ""
+        believed = "" if self.trusted is None else f" `unmix.trust` believes {self.trusted} of the {n}."
         return (
             f"With {n}, linear components of two halves agree to {here.mean:.2f}, those of Gaussian data to "
-            f"{here.null:.2f}."
+            f"{here.null:.2f}.{believed}"
         )
 
     def __str__(self) -> str:

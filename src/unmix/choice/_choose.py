@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from unmix.solvers.number import MOST, find_number
 from unmix.tables import features_of
 
-from ._agreement import agreement, numbers_around
+from ._agreement import agreement, n_trusted, numbers_around
 from ._checks import blocks, differing, non_gaussian, resting, sparse
 from ._choice import Choice
 from ._material import Material
@@ -70,8 +70,9 @@ def choose(
         tell(f"looking for {check.__name__.replace('_', '-')}")
         supports.append(check(material))
     supports.append(differing(material, labels))
+    trusted = n_trusted(material.x, material.n, random_state=random_state) if supports[0].holds else None
     size = (len(values), values.shape[1])
-    return Choice(material.number, agreements, tuple(supports), *size, time.perf_counter() - begun)
+    return Choice(material.number, agreements, tuple(supports), *size, trusted, time.perf_counter() - begun)
 
 
 def _rank(material: Material) -> int:

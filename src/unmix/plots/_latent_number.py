@@ -59,6 +59,6 @@ def _survival(ax: Axes, agreement: Sequence[Any]) -> None:
     n, found, null = np.array(agreement, dtype=float).T
     right.plot(n, found, color=PURPLE, linewidth=1.1, marker="s", markersize=3)
     right.plot(n, null, color=GREY, linewidth=1.1, linestyle="--")
-    right.set(ylim=(0, 1.02), ylabel="agreement of two halves; Gaussian data dashed")
+    right.set(ylim=(0, 1.02), ylabel="agreement (dashed: null)")
     right.yaxis.label.set_color(PURPLE)
     right.spines[["top"]].set_visible(False)

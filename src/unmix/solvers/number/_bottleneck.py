@@ -15,7 +15,7 @@ from ._factors import FLOOR
 
 HIDDEN = (128, 128)
 N_STEPS = 1280
-_PASSES = 100  # over the rows, at most: few rows are learnt by heart otherwise
+_PASSES = 200  # over the rows, at most: few rows are learnt by heart otherwise
 _BATCH = 250
 _DRAWS = 16
 _RATE = 4e-3

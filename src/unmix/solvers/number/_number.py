@@ -7,6 +7,7 @@ from typing import NamedTuple
 RESOLUTION = 0.1  # nats that a latent must save in each row: one that x tells to R^2 = 0.18 saves as much
 NEXT = RESOLUTION / 2  # what one more may still save where the latents end
 SURE = 2.0  # standard errors
+BENT = 0.5  # nats for each latent, more than laws such as the exponential save in a linear mixing
 ENOUGH = 0.9  # share of the latents that were allowed from which an end can't be told from the limit
 
 
@@ -70,8 +71,16 @@ class Number:
 
     @property
     def bent(self) -> bool:
-        """Whether fewer latents do if they may bend."""
-        return self.n_linear > self.n_supported
+        """Whether the mixing seems to bend: fewer latents do if they may, or as many encode much better."""
+        return self.n_linear > self.n_supported or self.saved > BENT * self.n_supported
+
+    @property
+    def saved(self) -> float:
+        """The nats that an autoencoder saves beyond factor analysis, with as many latents."""
+        n = self.n_supported
+        lengths = [shortest(t for t in self.trials if t.bent == bent).get(n) for bent in (False, True)]
+        linear, bent = (None if found is None else found.length for found in lengths)
+        return 0.0 if linear is None or bent is None else max(0.0, linear - bent)
 
     def __str__(self) -> str:
         saved = f"{self.gain:.2f} +- {self.error:.2f} nats in a held-out row"

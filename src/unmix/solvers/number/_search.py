@@ -81,10 +81,19 @@ class _Search:
         n = self._fewest()
         gain, error = (self._gain(n - 1, n), self._error(n - 1, n)) if n else (0.0, 0.0)
         after = self._gain(n, n + 1)
-        edge = n >= self.most if self.most == self.rows.shape[1] - 1 else n >= ENOUGH * self.most
-        stops = n > 0 and not edge and gain >= max(RESOLUTION, SURE * error) and after <= NEXT
+        stops = n > 0 and not self._at_edge(n) and gain >= max(RESOLUTION, SURE * error)
+        stops = stops and after <= NEXT and self._surely_little(n, gain)
         rows = (len(self.rows) + len(self.held_out), len(self.held_out))
         return Number(n if stops else None, n, self.most, gain, error, after, tuple(self.lengths), *rows)
+
+    def _at_edge(self, n: int) -> bool:
+        """Whether an end can't be told from the limit, of the search or of the table."""
+        return n >= (self.most if self.most == self.rows.shape[1] - 1 else ENOUGH * self.most)
+
+    def _surely_little(self, n: int, gain: float) -> bool:
+        """Whether one more latent would save little, also where the rows are unlucky."""
+        error = self._error(n, n + 1) if n + 1 in shortest(self.lengths) else 0.0
+        return self._gain(n, n + 1) + SURE * error <= max(RESOLUTION, gain / 4)
 
     def _bent(self, n: int) -> Trial:
         rows, held_out = (torch.as_tensor(part, dtype=torch.float32) for part in (self.rows, self.held_out))
