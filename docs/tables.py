@@ -19,6 +19,7 @@ from unmix.experiments.papers.ddl.recovery import EXACT
 from unmix.experiments.papers.mechanistic import _common as slots
 from unmix.experiments.papers.pdgmm import _common as pdgmm
 from unmix.experiments.papers.pdgmm import d5_bounds, d9, second_stage
+from unmix.experiments.papers.tables import number
 from unmix.experiments.papers.trust import judgement
 from unmix.plots import reliability
 
@@ -58,6 +59,11 @@ MIXTURES: View = {
     **beside("mcc"),
 }
 VIEWS: dict[str, View] = {
+    "tables.number": {
+        rule: (rule, rule)
+        for rule in (number.SEARCH, number.GAP, number.KAISER, number.PARALLEL, number.GUESS)
+    }
+    | {number.TOLD: (number.SEARCH, number.TOLD)},
     "ddl.recovery": {"MCC": (ddl.DEFAULT, "mcc"), "exact structures": (ddl.DEFAULT, EXACT), **beside("mcc")},
     "ddl.figure5": {
         "MCC": (ddl.DEFAULT, "mcc"),

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 class Page(HTMLParser):
     """Collects tags, attributes and texts, and the tags that were left open."""
 
-    VOID = frozenset({"meta", "br", "img"})
+    VOID = frozenset({"meta", "br", "img", "wbr"})
 
     def __init__(self, html):
         super().__init__()

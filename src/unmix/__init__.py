@@ -24,14 +24,26 @@ _ROOMS = (
     "data",
     "estimators",
     "evidence",
+    "deconfound",
+    "description",
+    "choice",
     "plots",
     "experiments",
     "report",
 )
 _FROM_ESTIMATORS = (*_ESTIMATORS, "load")
 _FROM_EVIDENCE = ("trust",)
+_FROM_DESCRIPTION = ("describe",)
+_FROM_CHOICE = ("choose",)
 
-__all__ = ["__version__", *_ROOMS, *_FROM_ESTIMATORS, *_FROM_EVIDENCE]
+__all__ = [
+    "__version__",
+    *_ROOMS,
+    *_FROM_ESTIMATORS,
+    *_FROM_EVIDENCE,
+    *_FROM_DESCRIPTION,
+    *_FROM_CHOICE,
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -42,6 +54,10 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("unmix.estimators"), name)
     if name in _FROM_EVIDENCE:
         return getattr(import_module("unmix.evidence"), name)
+    if name in _FROM_DESCRIPTION:
+        return getattr(import_module("unmix.description"), name)
+    if name in _FROM_CHOICE:
+        return getattr(import_module("unmix.choice"), name)
     raise AttributeError(f"module 'unmix' has no attribute {name!r}")
 
 

@@ -82,6 +82,7 @@ PARTS = {
     "slots": Partition,
     "components": Components,
 }
+STRONGEST = 5  # variables that are named for each latent
 _TOLD = (  # to programs, in this order
     *("found", "spike_mass", "masks", "weights", "flags"),
     *("domains", "domain_means", "domain_scales", "guaranteed", "needed_domains"),
@@ -95,7 +96,8 @@ class Findings:
 
     Common to all are the name of the method, the structure, the number of latents, of observed variables and
     of passes over the data, the course of the training, the objectives of the restarts, the names of the
-    observed variables, what was done to the table before the fit, and flags: what is wrong, in words.
+    observed variables, how much each latent moves each of them (`loadings`, in standard deviations of both),
+    what was done to the table before the fit, and flags: what is wrong, in words.
 
     Examples
     --------
@@ -112,6 +114,7 @@ class Findings:
     history: Any = None
     restarts: Any = None
     feature_names_in: Any = None
+    loadings: Any = None
     recipe: Any = None
     flags: tuple[str, ...] | None = None
     resting: Resting | None = None
@@ -124,6 +127,17 @@ class Findings:
     def margin(self) -> float | None:
         """The smallest edge kept over the largest dropped."""
         return None if self.structure is None else self.structure.margin
+
+    @property
+    def strongest(self) -> list[list[tuple[str, float]]] | None:
+        """For each latent the observed variables that it moves most, with sign and size."""
+        if self.loadings is None:
+            return None
+        sizes = np.asarray(self.loadings)
+        known = self.feature_names_in
+        names = [f"x{i}" for i in range(len(sizes))] if known is None else [str(name) for name in known]
+        order = np.argsort(-np.abs(sizes), axis=0, kind="stable")[:STRONGEST]
+        return [[(names[i], float(sizes[i, j])) for i in order[:, j]] for j in range(sizes.shape[1])]
 
     @property
     def degenerate(self) -> Mixture | None:
@@ -155,6 +169,7 @@ class Findings:
             "structure": None if self.structure is None else self.structure.support.astype(int),
             "margin": self.margin,
             "restarts": self.restarts,
+            "strongest": self.strongest,
             "history": {name: term[-1] for name, term in terms.items() if len(term)},
         } | {name: own[name] for name in _TOLD if own.get(name) is not None}
 
@@ -181,6 +196,7 @@ def read_findings(model: Any) -> Findings:
         "history",
         "restarts",
         "feature_names_in",
+        "loadings",
         "recipe",
         "flags",
     )

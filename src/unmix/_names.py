@@ -9,9 +9,9 @@ ESTIMATORS: dict[str, str | None] = {
     "CGVAE": "cgvae",
     "IVAE": "ivae",
     "SlotAutoencoder": "slots",
-    "FastICA": None,
+    "FastICA": "ica",
     "LabelledSparseAutoencoder": None,
-    "SparseBasis": None,
+    "SparseBasis": "sparse-basis",
     "VaDE": None,
 }
 COMMANDS = {command: name for name, command in ESTIMATORS.items() if command is not None}

@@ -52,7 +52,7 @@ def test_every_place_shows_the_same_verdict(method, name, domains, effort, folde
     fitted = library.load(model)
     found = library.trust(fitted, table[:, :6], effort=effort, **labels)
     if effort == "none":
-        library.report.write(folder / "python.html", model=fitted, data=table[:, :6], **labels)
+        library.report.write(folder / "python.html", model=fitted, data=data, **labels)
         assert (folder / "python.html").read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
     for place, verdict in told.items():
         assert verdict["probability"] == found.probability.tolist(), place

@@ -51,7 +51,7 @@ def test_structure_refuses_a_strength_that_does_not_fit(strength, ax):
 
 def test_structure_names(ax):
     plots.structure(Structure(np.eye(2)), ax, observed_names=["gene $a$", "b" * 40], latent_names=["p", "q"])
-    assert [text.get_text() for text in ax.get_yticklabels()] == [r"gene \$a\$", "b" * 16 + "…"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == [r"gene \$a\$", "b" * 9 + "…" + "b" * 8]
     assert [text.get_text() for text in ax.get_xticklabels()] == ["p", "q"]
     with pytest.raises(ValueError, match="`latent_names` must hold 2 names, got 1"):
         plots.structure(Structure(np.eye(2)), ax, latent_names=["p"])

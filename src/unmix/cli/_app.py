@@ -9,9 +9,22 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
-from . import _certify, _compare, _demo, _fit, _judge, _reproduce, _simulate, _transform, _trust
+from . import (
+    _certify,
+    _choose,
+    _compare,
+    _deconfound,
+    _demo,
+    _fit,
+    _judge,
+    _reproduce,
+    _simulate,
+    _transform,
+    _trust,
+)
 from ._again import again, remember
 from ._output import one_line, say
+from ._several import SeveralWords
 
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer's own: an unknown option, a missing argument
 
@@ -23,9 +36,11 @@ app = typer.Typer(
 )
 app.command("demo", epilog=_demo.EXAMPLE)(_demo.demo)
 app.command("simulate", epilog=_simulate.EXAMPLE)(_simulate.simulate)
+app.command("choose", epilog=_choose.EXAMPLE)(_choose.choose)
 app.command("fit", epilog=_fit.FIT_EXAMPLE)(_fit.fit)
 app.command("trust", epilog=_trust.EXAMPLE)(_trust.trust)
 app.command("transform", epilog=_transform.EXAMPLE)(_transform.transform)
+app.command("deconfound", cls=SeveralWords, epilog=_deconfound.EXAMPLE)(_deconfound.deconfound)
 app.command("evaluate", epilog=_judge.EVALUATE_EXAMPLE)(_judge.evaluate)
 app.command("certify", epilog=_certify.EXAMPLE)(_certify.certify)
 app.command("compare", epilog=_compare.COMPARE_EXAMPLE)(_compare.compare)

@@ -21,8 +21,10 @@ from ._known import (
     source_of,
     table_of,
 )
+from ._models import columns_for
+from ._naming import Sets, checked, described, named
 from ._output import Json, Seed, print_json, taking, tell, write_json
-from ._reading import Force, refuse_existing
+from ._reading import Force, Id, refuse_existing
 from ._verdict import Effort, Spend, judged, short
 
 EXAMPLE = (
@@ -43,6 +45,8 @@ class Certify:
     data: Annotated[
         str | None, typer.Option("--data", help="Data that the model was fitted to: codes and Jacobians.")
     ] = None
+    id: Id = None
+    variable_sets: Sets = None
     independent: Annotated[
         bool, typer.Option("--independent", help="Assume that the latents are independent.")
     ] = False
@@ -111,17 +115,20 @@ def certify(given: Certify) -> None:
     if given.stability and given.jacobians is None and given.data is None:
         raise ValueError("`--stability` must be given with --data or --jacobians, got neither. Add one.")
     structure, model = source_of(given.source)
-    table, taken = table_of(given.data, model, (given.domains, given.components))
+    rows, taken = table_of(given.data, model, (given.domains, given.components), id=given.id)
+    table = None if rows is None else columns_for(model, rows)
+    sets = None if rows is None else checked(given.variable_sets, rows)
     from ..theory import explain
 
     facts = _facts(given, model, table, taken)
     found = explain(structure, model=model, x=table, **facts)
     trust = None if table is None else _verdict(model, table, facts["domains"], given.effort)
-    _write(out, found, trust)
+    about = None if rows is None else described(model, rows, sets)
+    _write(out, found, trust, about)
     if given.as_json:
-        print_json(_document(found, trust))
+        print_json(_document(found, trust, about))
     else:
-        tell(_text(found, trust), *([] if out is None else [f"Written: {out}"]))
+        tell(_text(found, trust, about), *([] if out is None else [f"Written: {out}"]))
 
 
 def _verdict(model: Any, table: np.ndarray, domains: Any, effort: str) -> Any:
@@ -129,15 +136,15 @@ def _verdict(model: Any, table: np.ndarray, domains: Any, effort: str) -> Any:
     return judged(model, table, None if np.ndim(domains) == 0 else domains, effort)
 
 
-def _document(found: Any, trust: Any) -> dict[str, Any]:
-    return found.to_dict() | ({} if trust is None else {"trust": trust.to_dict()})
+def _document(found: Any, trust: Any, about: Any) -> dict[str, Any]:
+    more = {"trust": trust, "description": about}
+    return found.to_dict() | {name: part.to_dict() for name, part in more.items() if part is not None}
 
 
-def _text(found: Any, trust: Any) -> str:
-    """Tell the verdict on the fit first, then what theorems say about what it found."""
-    if trust is None:
-        return str(found)
-    return "\n".join([*short(trust), "", str(found)])
+def _text(found: Any, trust: Any, about: Any) -> str:
+    """Tell the verdict on the fit, what each latent stands for, and what theorems say about what it found."""
+    parts = ([] if trust is None else short(trust), named(about), [str(found)])
+    return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 def _facts(given: Certify, model: Any, table: Any, taken: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -182,10 +189,11 @@ def _structure_of(path: Path) -> Any:
     return model.structure_ if structure is None else structure
 
 
-def _write(out: Path | None, found: Any, trust: Any) -> None:
+def _write(out: Path | None, found: Any, trust: Any, about: Any) -> None:
     """Write the answer in the format that the suffix names, atomically."""
     if out is None or out.suffix.lower() == ".json":
-        write_json(out, _document(found, trust))
+        write_json(out, _document(found, trust, about))
+    elif out.suffix.lower() == ".txt":
+        atomic_write(out, f"{_text(found, trust, about)}\n")
     else:
-        text = f"{_text(found, trust)}\n" if out.suffix.lower() == ".txt" else found.to_html(trust=trust)
-        atomic_write(out, text)
+        atomic_write(out, found.to_html(trust=trust, description=about))

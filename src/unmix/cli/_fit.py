@@ -19,6 +19,7 @@ from .._names import COMMANDS
 from ..tables import Table, check_writable
 from ._known import dataset, labels, read_with_truth, slots_of, take_out
 from ._models import checkpoint_beside, fit_and_save, kind_of, make, recipe_of
+from ._naming import Sets, beside, checked, described, named
 from ._output import Json, Seed, one_line, print_json, say, taking, tell
 from ._reading import (
     Drop,
@@ -51,14 +52,23 @@ class Fit:
             metavar="X", help="Table: CSV or TSV (also gzipped), Parquet, Feather, H5AD, NPY or NPZ."
         ),
     ]
-    n_components: Annotated[int, typer.Option("--n-components", help="Number of latents to look for.")]
     out: Annotated[Path, typer.Option("--out", help="Where to write the model.")]
+    n_components: Annotated[
+        int | None,
+        typer.Option(
+            "--n-components",
+            help="Number of latents. [default: found first, as by `unmix choose`]",
+            show_default=False,
+        ),
+    ] = None
     method: Annotated[
         Method,
         typer.Option(
             help="ddl: diverse dictionary learning; pdgmm: latents that rest in some components of a "
             "mixture; cgvae: latents that change between domains; slots: latents in groups that move "
-            "variables of their own; ae, vae, ivae (which needs --domains): autoencoders to compare with."
+            "variables of their own; ica: independent components; sparse-basis: latents that rest "
+            "at a value, behind a linear mixing; ae, vae, ivae (which needs --domains): autoencoders to "
+            "compare with."
         ),
     ] = Method["ddl"]
     n_restarts: Annotated[int | None, typer.Option("--n-restarts", help="Random starts.")] = None
@@ -94,6 +104,7 @@ class Fit:
     features: Features = None
     drop: Drop = None
     id: Id = None
+    variable_sets: Sets = None
     missing: Missing = "error"
     layer: Layer = None
     obsm: Obsm = None
@@ -113,24 +124,26 @@ def fit(given: Fit) -> None:
     columns = columns_from(given)
     table, truth = read_with_truth(given.x, columns=columns, labels=(given.domains,))
     rest, known = _known(table, given.method, given.domains)
+    sets = checked(given.variable_sets, rest)
     say_notes(table.notes)
     if given.fresh:
         shutil.rmtree(checkpoint, ignore_errors=True)
-    model = fit_and_save(_estimator(given), rest, given.out, **known)
+    model = fit_and_save(_estimator(given, rest.values), rest, given.out, **known)
     with _saved(given):
         graph = _causal_graph(model, rest.values) if given.causal else None
         trust = judged(model, rest.values, known.get("domains"), given.effort)
-        if report is not None:
-            from ..report import write
+        data, verdict = dataset(rest, truth, model), "none" if trust is None else trust
+        _write(report, model, data=data, graph=graph, trust=verdict, **beside(rest, sets))
+        about = described(model, rest, sets)
+    _tell(given, model.findings(), trust, {"graph": graph, "report": report, "description": about})
 
-            verdict = "none" if trust is None else trust
-            shown: dict[str, Any] = {
-                "graph": graph,
-                "trust": verdict,
-                "notes": "\n\n".join(recipe_of(model).story),
-            }
-            write(report, model=model, data=dataset(rest, truth, model), **shown)
-    _tell(given, model.findings(), trust, {"graph": graph, "report": report})
+
+def _write(report: Path | None, model: Any, **shown: Any) -> None:
+    """Write the page, where one is wanted."""
+    if report is not None:
+        from ..report import write
+
+        write(report, model=model, notes="\n\n".join(recipe_of(model).story), **shown)
 
 
 @contextmanager
@@ -144,13 +157,15 @@ def _saved(given: Fit) -> Iterator[None]:
 
 
 def _tell(given: Fit, found: Any, trust: Any, more: dict[str, Any]) -> None:
-    """Print what was found and the verdict on it."""
+    """Print what was found, what it stands for, and the verdict on it."""
+    about = more.pop("description")
     if given.as_json:
+        more["description"] = about.to_dict()
         told = {"out": given.out, "trust": None if trust is None else trust.to_dict()}
         print_json(told | found.to_dict() | more)
     else:
         written = [f"Model: {given.out}", *([f"Report: {more['report']}"] if more["report"] else [])]
-        tell(*found.story, "", *short(trust, _check(given)), "", *written)
+        tell(*found.story, "", *named(about), "", *short(trust, _check(given)), "", *written)
 
 
 def _check(given: Fit) -> str:
@@ -167,10 +182,21 @@ def _report_file(given: Fit) -> Path | None:
     return report if report is None else check_writable(report, (".html", ".htm"))
 
 
-def _estimator(given: Fit) -> Any:
+def _estimator(given: Fit, x: np.ndarray) -> Any:
     slots = None if given.slots is None else slots_of(given.slots)
     settings = {name: vars(given)[name] for name in ("n_restarts", "max_iter", "weight", "device")}
-    return make(given.method, given.n_components, random_state=given.random_state, slots=slots, **settings)
+    n = _number(x) if given.n_components is None else given.n_components
+    return make(given.method, n, random_state=given.random_state, slots=slots, **settings)
+
+
+def _number(x: np.ndarray) -> int:
+    """Find the number of latents, and say so."""
+    from ..estimators import found_number
+
+    say("unmix: note: --n-components was not given: looking for the number of latents.")
+    n = found_number(x)
+    say(f"unmix: note: {n} latents; `unmix choose` shows why.")
+    return n
 
 
 def _known(table: Table, method: str, domains: str | None) -> tuple[Table, dict[str, Any]]:

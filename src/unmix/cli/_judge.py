@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ..tables import check_writable, read
+from ..tables import Columns, check_writable, read
 from ._known import dataset, labels, read_latents, read_with_truth, take_out
 from ._models import columns_for, load, recipe_of
+from ._naming import Sets, beside, checked
 from ._output import Json, Seed, print_json, tell
-from ._reading import Force, refuse_existing
+from ._reading import Force, Id, refuse_existing
 from ._verdict import DOMAINS, Effort, Spend, short, warn
 
 EVALUATE_EXAMPLE = (
@@ -84,12 +85,14 @@ def report(
     force: Force = False,
     effort: Spend = Effort["none"],
     domains: Annotated[str | None, typer.Option("--domains", help=DOMAINS)] = None,
+    id: Id = None,
+    variable_sets: Sets = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     notes: Annotated[str, typer.Option(help="Free text for the page.")] = "",
     as_json: Json = False,
 ) -> None:
     """Write one HTML page: what was recovered and what can be trusted, or the papers' numbers and ours."""
-    heading = {"notes": notes} | ({} if title is None else {"title": title})
+    heading: dict[str, Any] = {"notes": notes} | ({} if title is None else {"title": title})
     target = source / "report.html" if out is None and source.is_dir() else out
     if target is None:
         raise ValueError("`--out` must name the HTML file to write, got nothing.")
@@ -103,7 +106,10 @@ def report(
 
         results(target, source, **heading)
     else:
-        found = _write_fit(target, source, data, domains, effort, heading)
+        if data is None:
+            raise ValueError("`--data` must name the data to report on, got nothing.")
+        told = {"domains": domains, "id": id, "sets": variable_sets}
+        found = _write_fit(target, source, data, effort=effort, heading=heading, **told)
     if as_json:
         verdict = None if found is None else found.to_dict()
         print_json({"out": target, "bytes": target.stat().st_size, "trust": verdict})
@@ -125,24 +131,32 @@ def _write_summary(out: Path, folder: Path) -> None:
 
 
 def _write_fit(
-    out: Path, path: Path, data: str | None, domains: str | None, effort: str, heading: dict[str, str]
+    out: Path,
+    path: Path,
+    data: str,
+    *,
+    domains: Any,
+    id: Any,
+    sets: Any,
+    effort: str,
+    heading: dict[str, Any],
 ) -> Any:
     """Write the page about a model, and return the verdict that it shows."""
     fitted = load(path)
-    if data is None:
-        raise ValueError("`--data` must name the data to report on, got nothing.")
     from ..evidence import verdict_or_reason
     from ..report import write
 
-    table, truth = read_with_truth(data, model=fitted, labels=(domains,))
+    table, truth = read_with_truth(data, columns=Columns(id=id), model=fitted, labels=(domains,))
     rest, taken = take_out(table, (domains,))
+    beside_it = beside(rest, checked(sets, rest))
     given = dataset(rest, truth, fitted)
     known = labels(domains, taken, "--domains", rows=table)
     settings = {"domains": known, "effort": effort, "verbose": True}
     found, reason = verdict_or_reason(fitted, columns_for(fitted, rest), **settings)
     notes = "\n\n".join([heading.pop("notes"), *recipe_of(fitted).story])
-    verdict = "none" if found is None else found
-    write(out, model=fitted, data=given, domains=known, trust=verdict, notes=notes, **heading)
+    verdict: Any = "none" if found is None else found
+    shown: dict[str, Any] = {"domains": known, "trust": verdict, "notes": notes, **heading}
+    write(out, model=fitted, data=given, **shown, **beside_it)
     warn(reason)
     return found
 

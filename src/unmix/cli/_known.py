@@ -88,8 +88,8 @@ def dataset(table: Table, truth: dict[str, Any], model: Any) -> Any:
 
 
 def table_of(
-    data: str | None, model: Any, wanted: tuple[str | None, ...]
-) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
+    data: str | None, model: Any, wanted: tuple[str | None, ...], *, id: str | None = None
+) -> tuple[Table | None, dict[str, np.ndarray]]:
     """Read the data of a model, and the columns that options name."""
     if data is None:
         return None, {}
@@ -97,9 +97,8 @@ def table_of(
         raise ValueError(
             "`--data` must be given with a model, got a mask. Give latents as --codes, or Jacobians."
         )
-    table, _ = read_with_truth(data, model=model, labels=wanted)
-    rest, taken = take_out(table, wanted)
-    return columns_for(model, rest), taken
+    table, _ = read_with_truth(data, columns=Columns(id=id), model=model, labels=wanted)
+    return take_out(table, wanted)
 
 
 def take_out(table: Table, wanted: tuple[str | None, ...]) -> tuple[Table, dict[str, np.ndarray]]:

@@ -35,14 +35,17 @@ def make(method: str, n_components: int, **settings: Any) -> Any:
 def fit_and_save(model: Any, table: Table, out: Path, **known: Any) -> Any:
     """Fit with a checkpoint folder beside the model's file, so that a stopped fit goes on, and save."""
     checkpoint = checkpoint_beside(out)
-    model.set_params(checkpoint=str(checkpoint), verbose=True)
+    waits = {"checkpoint", "verbose"} <= model.get_params().keys()  # others are done before one can wait
+    if waits:
+        model.set_params(checkpoint=str(checkpoint), verbose=True)
     try:
         model.fit(table.values, **known)
     except KeyboardInterrupt as stop:
         how = "go on" if checkpoint.exists() else "start again"
         say(f"unmix: {getattr(stop, 'done', 'Interrupted.').lower()} To {how}: {again('--fresh')}")
         sys.exit(130)
-    model.set_params(checkpoint=None, verbose=False)
+    if waits:
+        model.set_params(checkpoint=None, verbose=False)
     remember(model, table).save(out)
     shutil.rmtree(checkpoint, ignore_errors=True)
     return model

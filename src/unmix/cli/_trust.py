@@ -10,6 +10,7 @@ from .._files import atomic_write
 from ..tables import check_writable
 from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load
+from ._naming import beside
 from ._output import Json, print_json, taking, tell, write_json
 from ._reading import Force, refuse_existing
 from ._verdict import DOMAINS, Effort, Spend, evidence, short
@@ -54,7 +55,8 @@ def trust(given: Trust) -> None:
     settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state, "verbose": True}
     found = judge(fitted, columns_for(fitted, rest), domains=known, **settings)
     lines = [*short(found), *evidence(found)]
-    _write(given.out, found, lines, model=fitted, data=dataset(rest, truth, fitted))
+    data = dataset(rest, truth, fitted)
+    _write(given.out, found, lines, model=fitted, data=data, **beside(rest))
     if given.as_json:
         print_json(found.to_dict())
     else:

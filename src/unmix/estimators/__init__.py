@@ -15,10 +15,11 @@ from ._fast_ica import FastICA as FastICA
 from ._ivae import IVAE as IVAE
 from ._labelled import LabelledSparseAutoencoder as LabelledSparseAutoencoder
 from ._latent_estimator import LatentEstimator as LatentEstimator
+from ._number import found_number as found_number
 from ._pdgmm import PDGMM as PDGMM
 from ._slot_autoencoder import SlotAutoencoder as SlotAutoencoder
 from ._sparse_basis import SparseBasis as SparseBasis
 from ._storage import load as load
 from ._vade import VaDE as VaDE
 
-__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "load"]
+__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "load"]

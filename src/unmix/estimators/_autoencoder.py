@@ -15,8 +15,8 @@ class Autoencoder(LatentEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of latents.
+    n_components : int or "auto"
+        Number of latents; "auto" looks for where those of a table end, see `unmix.choose`.
     encoder, decoder : callable (shape_in, shape_out) -> Module
         Network factories; vary them by `functools.partial`. A row of a table and a code have an integer as
         shape, an image (height, width, channels): see `unmix.nn.conv_encoder` and `conv_decoder`.
@@ -43,6 +43,9 @@ class Autoencoder(LatentEstimator):
     history_ : History
     restarts_ : tuple of float
         Last objective of each restart.
+    loadings_ : array of shape (n_features, n_components)
+        How much each latent moves each variable, in standard deviations of both: the mean size of the
+        decoder's slope, with the sign of its mean. Not there for images.
     latent_scale_ : array of shape (n_components,)
         Standard deviation of each latent.
     n_iter_, n_features_in_, feature_names_in_
@@ -61,7 +64,7 @@ class Autoencoder(LatentEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
@@ -87,9 +90,9 @@ class Autoencoder(LatentEstimator):
         self.random_state = random_state
 
     def _networks(self, shape: Any) -> Objective:
-        n = self.n_components
+        n = self.n_components_
         return Objective(self.encoder(shape, n), self.decoder(n, shape), n)
 
     def _train(self, x: Any, pace: Pace) -> Trained:
         members = build(self._networks, self.n_restarts, x, pace.seed)
-        return train_restarts(members, {}, x, pace, beside=Noise(self.n_components))
+        return train_restarts(members, {}, x, pace, beside=Noise(self.n_components_))

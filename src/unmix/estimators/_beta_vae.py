@@ -18,8 +18,8 @@ class BetaVAE(LatentEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of latents.
+    n_components : int or "auto"
+        Number of latents; "auto" looks for where those of a table end, see `unmix.choose`.
     beta : float
         Weight of the KL term, against squared errors of standardised data; about twice the noise variance.
     encoder, decoder, n_restarts, max_iter, batch_size, lr, device, checkpoint, verbose, random_state
@@ -46,7 +46,7 @@ class BetaVAE(LatentEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         beta: float = 0.005,
         encoder: Factory = residual_mlp,
@@ -74,9 +74,9 @@ class BetaVAE(LatentEstimator):
         self.random_state = random_state
 
     def _networks(self, shape: Any) -> Objective:
-        n = self.n_components
+        n = self.n_components_
         return Objective(self.encoder(shape, 2 * n), self.decoder(n, shape), n, variational=True)
 
     def _train(self, x: Any, pace: Pace) -> Trained:
         members = build(self._networks, self.n_restarts, x, pace.seed)
-        return train_restarts(members, {"kl": self.beta}, x, pace, beside=Noise(self.n_components))
+        return train_restarts(members, {"kl": self.beta}, x, pace, beside=Noise(self.n_components_))

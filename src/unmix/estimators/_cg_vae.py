@@ -51,8 +51,8 @@ class CGVAE(DomainEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of latents.
+    n_components : int or "auto"
+        Number of latents; "auto" looks for where those of a table end, see `unmix.choose`.
     penalty : callable (decoder, z) -> scalar
         Sparse mixing, see `unmix.penalties`: forward differences and the group form are options of
         `dependency_sparsity`; with `decoder=unmix.nn.gated_mlp`, `edge_count` counts gates.
@@ -112,7 +112,7 @@ class CGVAE(DomainEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         penalty: Penalty = default_penalty,
         weight: float | Callable[[int], float] = 0.002,
@@ -158,7 +158,7 @@ class CGVAE(DomainEstimator):
         generator = torch.Generator().manual_seed(pace.seed)
         order = torch.randperm(len(x), generator=generator).to(x.device)  # restarts are judged on all domains
         x, u = x[order], u.to(x.device, torch.int32)[order]
-        loadings = principal(x, self.n_components)
+        loadings = principal(x, self.n_components_)
         to_white = torch.linalg.pinv(loadings)
         seen = x if self.objective == "bound" else x @ to_white.T
         members = build(self._members, self.n_restarts, x, pace.seed)
@@ -192,7 +192,7 @@ class CGVAE(DomainEstimator):
     ) -> Trained:
         """Train the starts; then the best of them beside its copies in other coordinates."""
         weights: dict[str, Any] = {"likelihood": self.beta, "penalty": self.weight}
-        train = partial(train_restarts, weights=weights, data=data, beside=Noise(self.n_components))
+        train = partial(train_restarts, weights=weights, data=data, beside=Noise(self.n_components_))
         if not has_linear_coordinates(members[0]) or self.n_shared or callable(self.weight):
             return train(members, pace=pace)
         price = _KNEE * float(self.weight) / self.beta

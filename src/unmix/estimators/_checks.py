@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ._number import is_auto
+
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
@@ -15,6 +17,8 @@ def check_settings(estimator: Any) -> None:
     settings = estimator.get_params(deep=False)
     for name in ("n_components", "max_iter", "batch_size", "n_restarts"):
         value = settings.get(name, 1)
+        if name == "n_components" and is_auto(value):
+            continue
         if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
             raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")
     for name in ("lr", "beta"):

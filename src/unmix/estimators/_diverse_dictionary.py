@@ -40,8 +40,8 @@ class DiverseDictionaryLearning(LatentEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of latents.
+    n_components : int or "auto"
+        Number of latents; "auto" looks for where those of a table end, see `unmix.choose`.
     penalty : callable (decoder, z) -> scalar
         Any penalty; see `unmix.penalties`.
     weight : float, callable or None
@@ -78,7 +78,7 @@ class DiverseDictionaryLearning(LatentEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         penalty: Penalty = default_penalty,
         weight: float | Callable[[int], float] | None = None,
@@ -110,13 +110,13 @@ class DiverseDictionaryLearning(LatentEstimator):
         self.random_state = random_state
 
     def _networks(self, n_features: int) -> Objective:
-        n = self.n_components
+        n = self.n_components_
         networks = self.encoder(n_features, 2 * n), self.decoder(n, n_features)
         square = n_features == n
         return Objective(*networks, n, variational=True, penalty=self.penalty, decorrelate=square)
 
     def _train(self, x: Tensor, pace: Pace) -> Trained:
-        square = _is_square(x, self.n_components)
+        square = _is_square(x, self.n_components_)
         members = build(self._networks, self.n_restarts, x, pace.seed)
         informed = has_linear_coordinates(members[0])
         if informed:
@@ -126,7 +126,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         if square:
             weights["correlation"] = WEIGHT_CORRELATION
         improve = rebase if informed and not square else None
-        return train_restarts(members, weights, x, pace, beside=Noise(self.n_components), improve=improve)
+        return train_restarts(members, weights, x, pace, beside=Noise(self.n_components_), improve=improve)
 
 
 def _is_square(x: Tensor, n_components: int) -> bool:

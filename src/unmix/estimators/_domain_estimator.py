@@ -66,9 +66,10 @@ class DomainEstimator(LatentEstimator):
         -------
         self
         """
+        self._settle(X)
         _check_choices(self)
         checked = validate_data(self, plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
-        known, u = Domains.read(y if domains is None else domains, len(checked), self.n_components + 1)
+        known, u = Domains.read(y if domains is None else domains, len(checked), self.n_components_ + 1)
         self.domain_text_, self.domain_cuts_ = known
         self.domain_shares_ = np.bincount(u) / len(u)
         self._fit(X, partial(self._train, u=torch.as_tensor(u)))
@@ -135,7 +136,7 @@ class DomainEstimator(LatentEstimator):
 
     def _codes(self, values: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return codes, with the domains where they are known and the encoder sees them."""
-        x, encoder, n = standardised(self, values), self.encoder_, self.n_components
+        x, encoder, n = standardised(self, values), self.encoder_, self.n_components_
         z = in_chunks(self._objective_.encode, x).numpy()
         known = torch.as_tensor(np.flatnonzero(u >= 0))
         if isinstance(encoder, DomainEncoder) and len(known):
@@ -149,10 +150,10 @@ class DomainEstimator(LatentEstimator):
         return tags
 
     def _law(self) -> DomainGaussian:
-        return KINDS[self.prior](self.domain_shares_, self.n_components, self.n_shared)
+        return KINDS[self.prior](self.domain_shares_, self.n_components_, self.n_shared)
 
     def _networks(self, n_features: int) -> Objective:
-        n = self.n_components
+        n = self.n_components_
         if self.objective == "bound":
             return self._members(n_features)
         encoder = nn.Sequential(nn.Linear(n_features, n, bias=False), self.encoder(n, n))
@@ -160,7 +161,7 @@ class DomainEstimator(LatentEstimator):
 
     def _members(self, n_features: int) -> DomainObjective:
         """Build what is trained: for the likelihood, an encoder of the leading principal components."""
-        n, prior, bound = self.n_components, self._law(), self.objective == "bound"
+        n, prior, bound = self.n_components_, self._law(), self.objective == "bound"
         more = self.n_domains_ if self.sees_domain else 0
         encoder = self.encoder((n_features if bound else n) + more, 2 * n if bound else n)
         if self.sees_domain:
@@ -205,7 +206,7 @@ def _check_choices(estimator: DomainEstimator) -> None:
     steps = estimator.max_steps
     if not isinstance(steps, int | np.integer) or steps < 1:
         raise ValueError(f"`max_steps` must be an integer of at least 1, got {steps!r}.")
-    n_shared, n = estimator.n_shared, estimator.n_components
+    n_shared, n = estimator.n_shared, estimator.n_components_
     if not isinstance(n_shared, int | np.integer) or (n_shared and not 0 <= n_shared < n):
         raise ValueError(
             f"`n_shared` must be an integer from 0 to n_components - 1 = {n - 1}, got {n_shared!r}. "

@@ -3,7 +3,6 @@
 import os
 import warnings
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -14,7 +13,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from unmix._findings import Findings, read_findings
 from unmix.rows import DaskRows, Rows, array_rows, dask_rows, file_rows, is_dask
 from unmix.solvers.ica import (
     CONTRASTS,
@@ -36,8 +34,10 @@ from unmix.solvers.ica import (
 )
 from unmix.training import device
 
+from ._kept import Kept
+from ._number import found_number, is_auto
 from ._streams import check_columns, remember_columns
-from ._tables import checked_codes, plain, validated
+from ._tables import checked_codes, linear_loadings, plain, validated
 
 _SOLVERS = {"parallel": fixed_point, "newton": quasi_newton}
 _CHOICES = {
@@ -57,7 +57,7 @@ class Found(NamedTuple):
 
 
 @final
-class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Linear independent component analysis, in passes over blocks of rows.
 
     The components maximise non-Gaussianity over rotations of the whitened data. Each pass adds up the same
@@ -66,8 +66,9 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of components; by default as many as the data have directions that vary.
+    n_components : int or "auto", optional
+        Number of components; by default as many as the data have directions that vary. "auto" looks for where
+        the latents of the table end, see `unmix.choose`; without whitening it changes nothing.
     fun : {"logcosh", "exp", "cube"}
         The contrast. "cube" is kurtosis, which outliers dominate.
     algorithm : {"auto", "parallel", "newton"}
@@ -106,6 +107,8 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What centred data are multiplied by; ordered by non-Gaussianity, and up is where the longer tail is
         (for symmetric components, where the largest loading is positive).
     mixing_ : array of shape (n_features, n_components)
+    loadings_ : array of shape (n_features, n_components)
+        The same in standard deviations of features and components.
     mean_ : array of shape (n_features,)
     whitening_ : array of shape (n_components, n_features) or None
     rank_ : int
@@ -156,7 +159,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         fun: str = "logcosh",
         algorithm: str = "auto",
@@ -205,7 +208,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         place = device(self.device)
         rows = self._rows(X, place)
         spread = spread_of(rows, place)
-        whitening = whitening_of(spread, self.n_components if self.whiten else None, self.rtol)
+        whitening = whitening_of(spread, self._number(X) if self.whiten else None, self.rtol)
         to = whitening.to if self.whiten else None
         white = white_rows(rows, spread, to, getattr(torch, self.precision), place)
         if not self.whiten:
@@ -242,21 +245,17 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         left = values - self.inverse_transform(self.transform(values))
         return float(1 - np.square(left).sum() / np.square(values - self.mean_).sum())
 
-    def findings(self) -> Findings:
-        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
-        check_is_fitted(self)
-        return read_findings(self)
-
-    def save(self, path: Any) -> Path:
-        """Write the fitted model to one file, without pickle; `unmix.load` reads it."""
-        from ._storage import save
-
-        check_is_fitted(self)
-        return save(self, path)
-
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
+
+    @property
+    def n_components_(self) -> int:
+        """The number of components: as asked for, or as found."""
+        return len(self.components_)
+
+    def _number(self, X: Any) -> int | None:
+        return found_number(X) if is_auto(self.n_components) else self.n_components  # type: ignore[return-value]
 
     def _rows(self, X: Any, place: torch.device | None) -> Rows | DaskRows:
         """Open the data, and check what can be checked before they are read."""
@@ -321,6 +320,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.components_, self.mixing_ = (components * factor[:, None])[order], (mixing / factor)[:, order]
         self.mean_, self.n_samples_seen_, self.rank_ = spread.mean, spread.n_samples, whitening.rank
         self.whitening_ = whitening.to if white else None
+        self.loadings_ = linear_loadings(self.components_, self.mixing_, spread.covariance)
         self.nongaussianity_, self.gaussian_ = shape.excess[order], shape.gaussian[order]
         self.stability_ = stability(found.rotations)[order] if len(found.rotations) > 1 else None
         self._remember_planes(shape, order)
@@ -362,6 +362,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in ("n_components", "max_iter", "n_restarts", "chunk_size"):
             value = getattr(self, name)
             free = value is None and name in ("n_components", "chunk_size")
+            free = free or (name == "n_components" and is_auto(value))
             if not free and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):
                 raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")
         for name in ("tol", "rtol"):

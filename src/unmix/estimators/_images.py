@@ -31,7 +31,7 @@ def read(model: Any, X: Any) -> Tensor:
     images = _checked(X)
     if len(images) < 2:
         raise ValueError(f"`X` must have at least two images, got {len(images)}. Collect more.")
-    forget(model, "mean_", "scale_", "structure_", "feature_names_in_")
+    forget(model, "mean_", "scale_", "structure_", "loadings_", "feature_names_in_")
     model.image_shape_ = np.array(images.shape[1:])
     model.bytes_ = np.array(images.dtype == torch.uint8)
     model.n_features_in_ = entries(tuple(images.shape[1:]))
@@ -97,9 +97,9 @@ def encoded(model: Any, X: Any, encode: Function) -> np.ndarray:
 def decoded(model: Any, X: Any, decode: Function) -> np.ndarray:
     """Return the images that codes stand for, of the type that the model was fitted on."""
     codes = torch.as_tensor(np.asarray(X), dtype=PRECISION)
-    if codes.ndim != 2 or codes.shape[1] != model.n_components:
+    if codes.ndim != 2 or codes.shape[1] != model.n_components_:
         raise ValueError(
-            f"`X` must have shape (n_samples, n_components={model.n_components}), got {tuple(codes.shape)}."
+            f"`X` must have shape (n_samples, n_components={model.n_components_}), got {tuple(codes.shape)}."
         )
     with _on_device(model) as place:
         return torch.cat([_as_stored(model, decode(part.to(place))) for part in codes.split(_CHUNK)]).numpy()

@@ -23,8 +23,8 @@ class IVAE(DomainEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of latents.
+    n_components : int or "auto"
+        Number of latents; "auto" looks for where those of a table end, see `unmix.choose`.
     beta : float
         Weight of the KL term, as for `BetaVAE`.
     max_iter, max_steps : int
@@ -56,7 +56,7 @@ class IVAE(DomainEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         beta: float = 0.02,
         encoder: Factory = residual_mlp,
@@ -91,5 +91,5 @@ class IVAE(DomainEstimator):
         x, u = x[order], u.to(x.device, torch.int32)[order]
         members = build(self._members, self.n_restarts, x, pace.seed)
         return train_restarts(
-            members, {"likelihood": self.beta}, side_by_side(x, x, u), pace, beside=Noise(self.n_components)
+            members, {"likelihood": self.beta}, side_by_side(x, x, u), pace, beside=Noise(self.n_components_)
         )

@@ -29,8 +29,8 @@ class LabelledSparseAutoencoder(LatentEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of latents.
+    n_components : int or "auto"
+        Number of latents; "auto" looks for where those of a table end, see `unmix.choose`.
     masks : array-like of shape (n_groups, n_components), optional
         Which latents vary in each component, in the order of sorted labels. Those that don't have no scale,
         and their moments are left out. This tells the order of the latents as well.
@@ -75,7 +75,7 @@ class LabelledSparseAutoencoder(LatentEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         masks: Any = None,
         epsilon: float = 0.01,
@@ -122,13 +122,14 @@ class LabelledSparseAutoencoder(LatentEstimator):
         self
         """
         self._check_bounds()
+        self._settle(X)
         self.classes_, groups = np.unique(_labels(X, y), return_inverse=True)
         self._check_masks()
         self._fit(X, partial(self._train, groups=torch.from_numpy(groups.reshape(-1))))
         return self
 
     def _networks(self, n_features: int) -> LabelledObjective:
-        n = self.n_components
+        n = self.n_components_
         encoder = nn.Sequential(self.encoder(n_features, n), nn.BatchNorm1d(n))
         masks = None if self.masks is None else torch.tensor(np.asarray(self.masks), dtype=torch.bool)
         return LabelledObjective(encoder, self.decoder(n, n_features), n, len(self.classes_), masks)
@@ -173,7 +174,7 @@ class LabelledSparseAutoencoder(LatentEstimator):
                 raise ValueError(f"`{name}` must be a finite number above 0, got {value!r}. Use 0.01, say.")
 
     def _check_masks(self) -> None:
-        wanted = (len(self.classes_), self.n_components)
+        wanted = (len(self.classes_), self.n_components_)
         if self.masks is not None and np.shape(self.masks) != wanted:
             raise ValueError(
                 f"`masks` must have shape (n_groups, n_components) = {wanted}, got {np.shape(self.masks)}. "

@@ -14,27 +14,28 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from unmix._findings import Findings, read_findings
 from unmix._waiting import waiting
 from unmix.objectives import Objective
 from unmix.training import Pace, Streamed, Trained
 
 from . import _images, _streams, _tables
 from ._checks import check_settings
+from ._kept import Kept
+from ._number import found_number, is_auto
 from ._settings import seed_of_run
 
 Factory = Callable[[Any, Any], nn.Module]
 Member = TypeVar("Member", bound=nn.Module)
 
 
-class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """An encoder and a decoder behind scikit-learn's API; subclasses say how the pair is trained.
 
     What depends on the kind of data is in separate modules: tables, images, and rows larger than memory.
     """
 
     # what `__init__` of every subclass stores
-    n_components: int
+    n_components: int | str
     max_iter: int
     batch_size: int
     lr: float
@@ -43,7 +44,6 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     verbose: bool
     random_state: Any
 
-    needs_domains: ClassVar[bool] = False  # to fit: the domain of each sample
     takes: ClassVar[tuple[str, ...]] = ("tables",)  # kinds of data: some take "images" and "rows" too
     overcomplete: ClassVar[bool] = False  # whether there may be more latents than variables
 
@@ -70,7 +70,14 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         -------
         self
         """
+        self._settle(X)
         return self._fit(X, self._train)
+
+    def _settle(self, X: Any) -> None:
+        """Find the number of latents, where it is to be found."""
+        if is_auto(self.n_components):
+            check_settings(self)
+            self.number_ = found_number(X)
 
     def _fit(self, X: Any, train: Callable[[Any, Pace], Trained]) -> "LatentEstimator":
         """Read the data, train on them and remember what was found."""
@@ -106,30 +113,23 @@ class LatentEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check_is_fitted(self)
         return self._part(X).explained(self, X)
 
-    def findings(self) -> Findings:
-        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
-        check_is_fitted(self)
-        return read_findings(self)
-
-    def save(self, path: Any) -> Path:
-        """Write the fitted model to one file, without pickle; `unmix.load` reads it."""
-        from ._storage import save
-
-        check_is_fitted(self)
-        return save(self, path)
+    @property
+    def n_components_(self) -> int:
+        """The number of latents: as asked for, or as found for "auto"."""
+        return self.number_ if is_auto(self.n_components) else self.n_components  # type: ignore[return-value]
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components
+        return self.n_components_
 
     @property
     def _least_rank(self) -> int:
         """The rank that data must have."""
-        return 1 if self.overcomplete else self.n_components
+        return 1 if self.overcomplete else self.n_components_
 
     @property
     def _objective_(self) -> Objective:
-        return Objective(self.encoder_, self.decoder_, self.n_components)
+        return Objective(self.encoder_, self.decoder_, self.n_components_)
 
     @property
     def _shape(self) -> Any:

@@ -76,8 +76,9 @@ class PDGMM(LatentEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of latents. If it is larger than the rank of the data, the latents in excess are always zero.
+    n_components : int or "auto"
+        Number of latents; "auto" looks for where those of a table end, see `unmix.choose`. If it is
+        larger than the rank of the data, the latents in excess are always zero.
     stage2 : {"descent", "ransac", "subspaces"} or None
         How the sparsest coordinates are searched, see `SparseBasis`; None leaves a white code, which is then
         known up to an affine map only.
@@ -132,7 +133,7 @@ class PDGMM(LatentEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         stage2: str | None = "descent",
         weight: float = 0.03,
@@ -209,7 +210,7 @@ class PDGMM(LatentEstimator):
 
     def _networks(self, n_features: int) -> Objective:
         """Wrap the networks: front to white coordinates, head to sparse ones; and back."""
-        n, n_hat = int(self.active_.sum()), self.n_components
+        n, n_hat = int(self.active_.sum()), self.n_components_
         encoder = nn.Sequential(nn.Linear(n_features, n), self.encoder(n, n), nn.Linear(n, n_hat))
         decoder = nn.Sequential(nn.Linear(n_hat, n), self.decoder(n, n), nn.Linear(n, n_features))
         return Objective(encoder, decoder, n_hat)
@@ -219,9 +220,9 @@ class PDGMM(LatentEstimator):
 
     def _train(self, x: Tensor, pace: Pace) -> Trained:
         generator = torch.Generator().manual_seed(pace.seed)
-        front, left_out = whitening(x.double(), self.n_components)
+        front, left_out = whitening(x.double(), self.n_components_)
         white = front(x.double())
-        self.active_ = np.arange(self.n_components) < len(front.bias)
+        self.active_ = np.arange(self.n_components_) < len(front.bias)
         members = build(self._square, self.n_restarts, white, pace.seed)
         for number, member in enumerate(members):
             widths, resting = STARTS[number % len(STARTS)]
@@ -252,12 +253,12 @@ class PDGMM(LatentEstimator):
         return to_white.then(affine(rows, offsets))
 
     def _wrapped(self, front: Affine, square: Objective, head: Affine) -> Objective:
-        head = head.padded(self.n_components)
+        head = head.padded(self.n_components_)
         first, back = front.layers()
         last, ahead = head.layers()
         encoder, decoder = square.encoder, square.decoder
         return Objective(
-            nn.Sequential(first, encoder, last), nn.Sequential(ahead, decoder, back), self.n_components
+            nn.Sequential(first, encoder, last), nn.Sequential(ahead, decoder, back), self.n_components_
         )
 
     def _remember(self, trained: Trained, x: Tensor, part: ModuleType) -> None:
@@ -323,7 +324,7 @@ def _thinness(model: PDGMM) -> float:
 
 
 def _flags(model: PDGMM) -> list[str]:
-    n, n_found = model.n_components, int(model.found_.sum())
+    n, n_found = model.n_components_, int(model.found_.sum())
     flags = []
     if not model.active_.all():
         flags.append(

@@ -40,8 +40,9 @@ class SlotAutoencoder(LatentEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of latents, in all slots together.
+    n_components : int or "auto"
+        Number of latents, in all slots together; "auto" looks for where those of a table end, see
+        `unmix.choose`.
     slots : int, sequence of sequences of int, or None
         Number of equal consecutive slots, or the latents of each; None finds how many there are, and how
         large, from the factor graph of the decoder's Jacobians.
@@ -92,7 +93,7 @@ class SlotAutoencoder(LatentEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         slots: Slots = None,
         penalty: Callable[..., Any] = slot_sparsity,
@@ -145,7 +146,7 @@ class SlotAutoencoder(LatentEstimator):
         )
 
     def _networks(self, n_features: int) -> Objective:
-        n = self.n_components
+        n = self.n_components_
         decoder: nn.Module = (
             AdditiveDecoder(self.decoder, self.partition_, n_features)
             if self.additive
@@ -154,7 +155,7 @@ class SlotAutoencoder(LatentEstimator):
         return SlotObjective(self.encoder(n_features, n), decoder, n, penalty=self._bound_penalty())
 
     def _plain(self, n_features: int) -> Objective:
-        n = self.n_components
+        n = self.n_components_
         return SlotObjective(self.encoder(n_features, n), self.decoder(n, n_features), n)
 
     def _bound_penalty(self) -> Penalty:
@@ -182,7 +183,7 @@ class SlotAutoencoder(LatentEstimator):
                 {"penalty": self.weight, "scale": WEIGHT_SCALE},
                 x,
                 replace(pace, max_iter=n_left, checkpoint=pace.folder("slots")),
-                beside=Noise(self.n_components),
+                beside=Noise(self.n_components_),
                 improve=None if self.additive else improve,
                 improve_rounds=_SEARCHES,
             )
@@ -191,16 +192,16 @@ class SlotAutoencoder(LatentEstimator):
         """Train for reconstruction alone, from principal components where networks have a linear part."""
         (member,) = build(self._plain, 1, x, pace.seed)
         if has_linear_coordinates(member):
-            n = self.n_components
+            n = self.n_components_
             start_linear(member, principal(x, n), torch.eye(n).to(x))
         return train_restarts(
-            [member], {"scale": WEIGHT_SCALE}, x, pace, beside=Noise(self.n_components)
+            [member], {"scale": WEIGHT_SCALE}, x, pace, beside=Noise(self.n_components_)
         ).objective
 
     def _slot_numbers(
         self, plain: Objective | None, x: Tensor, generator: torch.Generator, search: bool
     ) -> np.ndarray:
-        n = self.n_components
+        n = self.n_components_
         if plain is None or self.slots is not None:
             partition = listed(self.slots or 1, n)
         else:

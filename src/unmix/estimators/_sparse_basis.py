@@ -2,7 +2,6 @@
 
 import warnings
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from unmix._findings import Findings, read_findings
 from unmix.solvers.sparse_rows import SparseRows, Spikes, fit_spikes, flags, lagrangian_rows, sparsest_rows
 from unmix.training import device
 
-from ._tables import check_table, checked_codes, plain, validated
+from ._kept import Kept
+from ._number import found_number, is_auto
+from ._tables import check_table, checked_codes, linear_loadings, plain, validated
 
 SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
 SOLVERS = ("descent", "ransac", "subspaces", "lagrangian")
 
 
-class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Recover sparse variables from an invertible affine image of them, up to order, sign and scale.
 
     Given samples y = A z + a, where each z_i sits at one value of its own for a good share of the samples,
@@ -33,9 +33,10 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int or "auto", optional
         Number of sparse variables, by default one for each feature. With fewer, the leading principal
-        components of the data are used.
+        components of the data are used. "auto" looks for where the latents of the table end, see
+        `unmix.choose`.
     solver : {"descent", "ransac", "subspaces", "lagrangian"}
         "descent": all kinds of starts, a smooth cost that tends to counting. "ransac": hyperplanes through
         random samples, up to about twenty variables. "subspaces": supports of mixture components found
@@ -61,6 +62,8 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Their offsets: entries of `transform` are 0 where a variable is inactive, and have variance 1.
     mixing_ : array of shape (n_features, n_components)
         Estimate of A, up to order, sign and scale.
+    loadings_ : array of shape (n_features, n_components)
+        The same in standard deviations of features and variables.
     centre_ : array of shape (n_features,)
         The point at which all variables are inactive.
     spike_mass_, spike_width_ : arrays of shape (n_components,)
@@ -95,7 +98,7 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
         solver: str = "descent",
         n_starts: int | None = None,
@@ -129,13 +132,14 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self._check_settings()
         values = validate_data(self, plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
         values = np.ascontiguousarray(values, dtype=np.float64)
-        n = values.shape[1] if self.n_components is None else self.n_components
-        check_table(values, int(n))
+        n = self._number(values)
+        check_table(values, n)
         self.mean_ = values.mean(0)
         whitening, dewhitening = _white_maps(values, n)
         white = torch.as_tensor((values - self.mean_) @ whitening)
         found = self._solve(white)
         self._remember(found, whitening, dewhitening)
+        self.loadings_ = linear_loadings(self.components_, self.mixing_, np.cov(values, rowvar=False))
         self._describe(found, white @ found.rows.T + found.offsets, len(np.unique(values, axis=0)))
         if self.flags_:
             warnings.warn(" ".join(self.flags_), ConvergenceWarning, stacklevel=2)
@@ -163,17 +167,15 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Return the share of inactive entries; the higher, the sparser."""
         return float(1 - self.activity(X).mean())
 
-    def findings(self) -> Findings:
-        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
-        check_is_fitted(self)
-        return read_findings(self)
+    @property
+    def n_components_(self) -> int:
+        """The number of sparse variables: as asked for, or as found."""
+        return len(self.components_)
 
-    def save(self, path: Any) -> Path:
-        """Write the fitted basis to one file, without pickle; `unmix.load` reads it."""
-        from ._storage import save
-
-        check_is_fitted(self)
-        return save(self, path)
+    def _number(self, values: np.ndarray) -> int:
+        if self.n_components is None:
+            return values.shape[1]
+        return found_number(values) if is_auto(self.n_components) else int(self.n_components)
 
     @property
     def _n_features_out(self) -> int:
@@ -219,7 +221,7 @@ class SparseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _check_settings(self) -> None:
         for name in ("n_components", "n_starts", "max_samples", "max_iter"):
             value = getattr(self, name)
-            if value is None and name in ("n_components", "n_starts"):
+            if (value is None and name in ("n_components", "n_starts")) or is_auto(value):
                 continue
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")

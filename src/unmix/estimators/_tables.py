@@ -101,7 +101,7 @@ def encoded(model: Any, X: Any, encode: Function) -> np.ndarray:
 
 def decoded(model: Any, X: Any, decode: Function) -> np.ndarray:
     """Return the rows that codes stand for, in the units and precision they have."""
-    codes = checked_codes(X, model.n_components)
+    codes = checked_codes(X, model.n_components_)
     rows = in_chunks(decode, torch.as_tensor(codes, dtype=PRECISION)).numpy()
     return (rows * model.scale_ + model.mean_).astype(codes.dtype, copy=False)
 
@@ -135,8 +135,17 @@ def residuals(model: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def describe(model: Any, x: Tensor, encode: Function) -> None:
-    """Remember the scale of the codes, and which of them moves which column."""
+    """Remember the scale of the codes, which of them moves which column, and by how much."""
     codes = in_chunks(encode, x.cpu().double())
     model.latent_scale_ = codes.std(0, correction=0).numpy()
     J = in_chunks(lambda z: jacobian(model.decoder_, z), codes[:_STRUCTURE_SAMPLES], 512).numpy()
     model.structure_ = Structure.from_jacobian(J, latent_scale=model.latent_scale_)
+    model.loadings_ = np.where(J.mean(0) < 0, -1.0, 1.0) * np.abs(J).mean(0) * model.latent_scale_
+
+
+def linear_loadings(components: np.ndarray, mixing: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Return a mixing in standard deviations of columns and codes, from the covariance of the columns."""
+    covariance = np.reshape(covariance, (len(mixing), -1))
+    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    codes = np.sqrt(np.maximum(((components @ covariance) * components).sum(1), 0.0))
+    return mixing * codes / np.where(spread > 0, spread, 1.0)[:, None]

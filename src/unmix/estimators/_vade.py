@@ -27,8 +27,8 @@ class VaDE(LatentEstimator):
 
     Parameters
     ----------
-    n_components : int
-        Number of latents.
+    n_components : int or "auto"
+        Number of latents; "auto" looks for where those of a table end, see `unmix.choose`.
     n_classes : int, optional
         Components of the mixture, by default five for each latent.
     output : {"sigmoid", "linear"}
@@ -66,7 +66,7 @@ class VaDE(LatentEstimator):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         n_classes: int | None = None,
         output: str = "sigmoid",
@@ -108,7 +108,7 @@ class VaDE(LatentEstimator):
         return self
 
     def _networks(self, n_features: int) -> VaDEObjective:
-        n = self.n_components
+        n = self.n_components_
         decoder = self.decoder(n, n_features)
         if self.output == "sigmoid":
             decoder = nn.Sequential(decoder, nn.Sigmoid())
@@ -117,7 +117,7 @@ class VaDE(LatentEstimator):
 
     def _train(self, x: Tensor, pace: Pace) -> Trained:
         members = build(self._networks, self.n_restarts, x, pace.seed)
-        trained = train_restarts(members, {"kl": self.beta}, x, pace, beside=Noise(self.n_components))
+        trained = train_restarts(members, {"kl": self.beta}, x, pace, beside=Noise(self.n_components_))
         self._describe(trained.objective)
         return trained
 

@@ -123,6 +123,8 @@ def fit_anew(
 ) -> Any:
     """Fit a fresh copy of a model from a seed and with some settings changed, as part of what is shown."""
     fresh = clone(model)
+    if fresh.get_params(deep=False).get("n_components") == "auto":  # the same number in every refit
+        fresh.set_params(n_components=model.n_components_)
     own = fresh.get_params(deep=False)
     ours = isinstance(fresh, LatentEstimator)  # which shows a refit as part of what encloses it
     asked = {"random_state": random_state, "checkpoint": None, "verbose": ours} | settings

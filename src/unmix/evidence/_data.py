@@ -1,10 +1,7 @@
 """The data of a trial, however they were given: arrays, data frames, tensors, images, files."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -45,14 +42,6 @@ def _finite(x: np.ndarray, n_features: int | None) -> np.ndarray:
     if not np.isfinite(x).all():
         raise ValueError("`X` must be finite, got nan or inf. Leave out the rows that have them.")
     return x.astype(np.float64, copy=False)
-
-
-@contextmanager
-def without_names() -> Iterator[None]:
-    """Let a model that was fitted on a data frame take arrays, whose columns were compared before."""
-    with catch_warnings():
-        filterwarnings("ignore", "X does not have valid feature names")
-        yield
 
 
 def _rows(model: Any, X: Any) -> tuple[np.ndarray, int]:

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmix._findings import findings_of
+from unmix._fitted import without_names
 
 from ._argument import ARGUMENTS_BY_KIND, Argument, Units, argument_for, units_of
 from ._calibration import chain_for, threshold
 from ._case import Case
 from ._chain import Chain
-from ._data import checked, without_names
+from ._data import checked
 from ._link import EFFORTS, Link
 from ._progress import shown
 

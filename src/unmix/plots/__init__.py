@@ -8,6 +8,7 @@ and on dark paper.
 from ._atoms import atoms
 from ._causal_graph import causal_graph
 from ._history import history
+from ._latent_number import latent_number
 from ._matrices import correlation, structure
 from ._mixture import activity, components
 from ._reliability import reliability
@@ -17,6 +18,7 @@ __all__ = [
     "structure",
     "correlation",
     "history",
+    "latent_number",
     "atoms",
     "traversal",
     "activity",

@@ -32,18 +32,22 @@ def axes_or_new(ax: Axes | None) -> Axes:
     return plt.figure(layout="constrained").add_subplot()
 
 
-def labels(names: Sequence[str] | None, n: int, letter: str, what: str) -> list[str]:
+def labels(names: Sequence[str] | None, n: int, letter: str, what: str, *, longest: int = 18) -> list[str]:
     """Return `n` labels: the names given, else the letter with a number; `what` is the argument's name."""
     if names is None:
         return [f"{letter}{k}" for k in range(n)]
     if len(names) != n:
         raise ValueError(f"`{what}` must hold {n} names, got {len(names)}. Pass one for each.")
-    return [_plain(str(name)) for name in names]
+    return [_plain(str(name), longest) for name in names]
 
 
-def _plain(name: str) -> str:
-    """Keep a user's name from being read as mathematics, and from pushing the picture aside."""
-    short = name if len(name) <= 18 else name[:16] + "…"
+def _plain(name: str, longest: int) -> str:
+    """Keep a user's name from being read as mathematics, and from pushing the picture aside.
+
+    Names of one table often differ in the middle and at the end, so that it is the middle that is cut.
+    """
+    half = (longest - 1) // 2
+    short = name if len(name) <= longest else f"{name[: longest - 1 - half]}…{name[-half:]}"
     return short.replace("$", r"\$")
 
 
@@ -54,15 +58,18 @@ def label_axis(axis: Any, texts: Sequence[str]) -> None:
     axis.set_tick_params(length=0)
 
 
-def legend_above(ax: Axes, most: int) -> None:
-    """Put a legend above the picture, where it can't cover a line; none where there are too many names."""
+def legend_above(ax: Axes, most: int, *, stacked: bool = False) -> None:
+    """Put a legend above the picture, where it can't cover a line; none where there are too many names.
+
+    Long names are stacked, one above the other.
+    """
     n_entries = len(ax.get_legend_handles_labels()[1])
     if 0 < n_entries <= most:
         ax.legend(
             frameon=False,
             loc="lower left",
             bbox_to_anchor=(-0.04, 1.0),
-            ncols=n_entries if n_entries <= 5 else 4,
+            ncols=1 if stacked else n_entries if n_entries <= 5 else 4,
             columnspacing=1.0,
             handlelength=1.1,
             handletextpad=0.4,

@@ -10,7 +10,10 @@ from unmix.structure import Structure
 
 from ._style import CYCLE, GREY, axes_or_new, labels, legend_above
 
-MAX_NAMED = 8  # a legend with more entries would cover the lines
+MAX_NAMED = len(CYCLE) - 1  # lines in colours of their own, with a name; the last colour is for the others
+
+
+LONGEST, SHORT = 44, 10  # letters of a name, and of one that leaves room for others beside it
 
 
 def traversal(
@@ -28,7 +31,7 @@ def traversal(
     Parameters
     ----------
     model : fitted estimator
-        Anything with `transform`, `inverse_transform` and `structure_`.
+        Anything with `transform` and `inverse_transform`; a `structure_` tells which variables should move.
     X : array of shape (n_samples, n_observed)
         Data that say where the latents live; the latent moves from its 2% to its 98% quantile.
     latent : int
@@ -46,7 +49,8 @@ def traversal(
     -------
     matplotlib Axes
         One line per observed variable, in standard deviations of that variable, zero where the latent is at
-        its median. Variables that `structure_` says do not depend on the latent are grey.
+        its median. The five that move most have colours and names, the others are pale. Variables that
+        `structure_` says do not depend on the latent are grey.
 
     Examples
     --------
@@ -63,7 +67,12 @@ def traversal(
         raise ValueError(f"`latent` must be from 0 to {codes.shape[1] - 1}, got {latent}.")
     (walk,) = walks(model.inverse_transform, codes, [latent], n_points)
     return draw_walk(
-        walk, X, model.structure_, axes_or_new(ax), observed_names=observed_names, max_lines=max_lines
+        walk,
+        np.asarray(X).std(0),
+        getattr(model, "structure_", None),
+        axes_or_new(ax),
+        observed_names=observed_names,
+        max_lines=max_lines,
     )
 
 
@@ -91,30 +100,51 @@ def walks(
     ]
 
 
+class Lines(NamedTuple):
+    """The observed variables to draw, those that move most, and the colours of the foremost of them."""
+
+    changes: np.ndarray
+    drawn: list[int]
+    colours: dict[int, str]
+    reached: np.ndarray
+
+
+def lines_of(walk: Walk, spread: np.ndarray, structure: Structure | None, max_lines: int) -> Lines:
+    """Choose what to draw of a walk; changes are in standard deviations of the variables, `spread`."""
+    changes = walk.changes / np.where(spread > 0, spread, 1.0)
+    reached = np.ones(len(spread), bool) if structure is None else structure.support[:, walk.latent]
+    most = np.argsort(-np.ptp(changes, axis=0), kind="stable")[:max_lines]
+    foremost = most[reached[most]][:MAX_NAMED].tolist()
+    colours = {i: CYCLE[rank] for rank, i in enumerate(foremost)}
+    behind = sorted(most.tolist(), key=lambda i: (reached[i], i in colours, i))
+    return Lines(changes, behind, colours, reached)
+
+
 def draw_walk(
     walk: Walk,
-    X: Any,
-    structure: Structure,
+    spread: np.ndarray,
+    structure: Structure | None,
     ax: Axes,
     *,
     observed_names: Sequence[str] | None = None,
     max_lines: int = 40,
+    legend: bool = True,
 ) -> Axes:
-    """Draw a line per observed variable, in its standard deviations over the data."""
-    spread = np.asarray(X).std(0)
-    names = labels(observed_names, len(spread), "x", "observed_names")
-    changes = walk.changes / np.where(spread > 0, spread, 1.0)
-    reached = structure.support[:, walk.latent]
-    most = np.argsort(-np.ptp(changes, axis=0), kind="stable")[:max_lines]
-    for i in sorted(most, key=lambda i: (reached[i], i)):
-        ax.plot(walk.places, changes[:, i], **_line(names[i], int(reached[:i].sum()), bool(reached[i])))
+    """Draw a line per observed variable, in its standard deviations."""
+    lines = lines_of(walk, spread, structure, max_lines)
+    names = labels(observed_names, lines.changes.shape[1], "x", "observed_names", longest=LONGEST)
+    for i in lines.drawn:
+        style = _line(names[i], lines.colours.get(i), bool(lines.reached[i]))
+        ax.plot(walk.places, lines.changes[:, i], **style)
     ax.set(xlabel=f"z{walk.latent}", ylabel="change in standard deviations")
-    legend_above(ax, MAX_NAMED)
+    if legend:
+        legend_above(ax, MAX_NAMED, stacked=max(map(len, names)) > SHORT)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
-def _line(name: str, rank: int, reached: bool) -> dict[str, Any]:
-    if not reached:
-        return {"color": GREY, "alpha": 0.45, "linewidth": 1.0, "label": f"_{name}"}
-    return {"color": CYCLE[rank % (len(CYCLE) - 1)], "linewidth": 1.8, "label": name}
+def _line(name: str, colour: str | None, reached: bool) -> dict[str, Any]:
+    if colour is not None:
+        return {"color": colour, "linewidth": 1.8, "label": name}
+    pale = {"color": CYCLE[0], "alpha": 0.25} if reached else {"color": GREY, "alpha": 0.45}
+    return pale | {"linewidth": 1.0, "label": f"_{name}"}

@@ -9,7 +9,13 @@ _MOST = 200  # latents in the table; the dictionary has them all
 
 
 def explanation_page(
-    found: Any, titles: dict[str, str], title: str, *, if_right: str, trust: Any = None
+    found: Any,
+    titles: dict[str, str],
+    title: str,
+    *,
+    if_right: str,
+    trust: Any = None,
+    description: Any = None,
 ) -> str:
     """Return the page: the verdict, the answer, each latent, each condition, and what would give more."""
     columns = dict.fromkeys(name for row in found.latents for name in row if name != "latent")
@@ -19,7 +25,9 @@ def explanation_page(
     judged = (
         None if trust is None else {"tone": tone(trust), "headline": trust.headline, "lines": trust.reasons}
     )
-    return filled("explanation.html", title=title, found=found, titles=titles, judged_fit=judged, **known)
+    named = () if description is None else description.latents
+    beside = {"judged_fit": judged, "named": named[:_MOST]}
+    return filled("explanation.html", title=title, found=found, titles=titles, **beside, **known)
 
 
 def _cell(value: Any) -> str:

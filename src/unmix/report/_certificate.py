@@ -57,11 +57,19 @@ def _latent(material: Material, j: int) -> dict[str, str]:
     return {
         "name": hat(j),
         "level": latent_meaning(certificate.levels[j], others) if material.identifying else "not singled out",
-        "reaches": _short([observed[i] for i in sorted(structure.influence(j))]),
+        "reaches": _short([observed[i] for i in _by_strength(material, structure, j)]),
         "mixes": _short([hat(k) for k in mixes]),
         "paper_only": _short([hat(k) for k in mixes if certificate.separated_in_paper[j, k]], empty=""),
         "clauses": listing(map(str, sorted(certificate.clauses[j])), empty="none"),
     }
+
+
+def _by_strength(material: Material, structure: Any, j: int) -> list[int]:
+    """Return what a latent reaches, the strongest first: in column order many latents look alike."""
+    found = None if material.fitted.x is None else material.fitted.loadings
+    if found is None or found.values.shape != structure.shape:
+        return sorted(structure.influence(j))
+    return sorted(structure.influence(j), key=lambda i: -abs(found.values[i, j]))
 
 
 def _short(words: list[str], *, most: int = 12, empty: str = "nothing") -> str:

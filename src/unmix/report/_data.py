@@ -1,11 +1,10 @@
 """The data that a report is about, however they were given."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-
-from ..tables import features_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +21,8 @@ class Data:
     masks: Any = None
     graph: Any = None
     domains: Any = None  # of each row: observed, no truth
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # other columns of the same rows
+    ids: Any = None  # names of the rows
 
     @property
     def active(self) -> np.ndarray | None:
@@ -31,19 +32,26 @@ class Data:
         return np.asarray(self.masks)[np.asarray(self.labels)].astype(bool)
 
 
-def data_of(data: Any) -> Data:
-    """Read a dataset that knows its latents, a table, or nothing."""
+def data_of(data: Any, metadata: Any = None, ids: Any = None, *, model: Any = None) -> Data:
+    """Read a dataset that knows its latents, a table, or nothing; and what is known beside it of its rows."""
     if data is None:
         return Data()
-    data = features_of(data)
-    names = getattr(data, "columns", None)
-    if names is not None or not hasattr(data, "z"):  # a data frame may have a column of that name
-        return Data(data, _matrix(data), names=names)
-    more = {name: getattr(data, name, None) for name in ("structure", "labels", "masks", "graph")}
+    from ..description import observed
+
+    known = hasattr(data, "z") and not hasattr(data, "columns")  # a data frame may have a column of that name
+    beside = observed(data.x if known else data, metadata, ids, model=model)
+    read = _with_truth(data, beside.rows) if known else Data(beside.rows, _matrix(beside.rows))
+    return replace(read, names=beside.names, metadata=beside.metadata, ids=beside.ids)
+
+
+def _with_truth(data: Any, rows: Any) -> Data:
+    more: dict[str, Any] = {
+        name: getattr(data, name, None) for name in ("structure", "labels", "masks", "graph")
+    }
     z = None if data.z is None else np.asarray(data.z)
     about = str(getattr(data, "description", "") or "")
     domains = getattr(data, "u", None)
-    return Data(data.x, _matrix(data.x), z, description=about, domains=domains, **more)
+    return Data(rows, _matrix(rows), z, description=about, domains=domains, **more)
 
 
 def _matrix(rows: Any) -> np.ndarray:

@@ -8,13 +8,15 @@ from markupsafe import Markup
 
 from .. import plots
 from .._findings import ability
-from ..plots._traversal import Walk, draw_walk, walks
+from ..plots._traversal import MAX_NAMED, Walk, draw_walk, lines_of, walks
 from ..structure import Structure
 from ._figures import svg
 from ._material import Material
+from ._order import order_of
 from ._words import hat
 
-MAX_TRAVERSALS = 6
+MAX_TRAVERSALS = 12
+MAX_LINES = 8  # observed variables in a picture of what a latent does; of more, the five that move most
 MAX_PATTERNS = 40  # drawn in one picture
 MAX_ATOMS = 40  # rows or columns; beyond, dots can't be told apart
 
@@ -113,24 +115,27 @@ def _history(material: Material) -> Markup | None:
     return svg(draw, name="history", label="Training history", width=5.0, height=2.5)
 
 
-def _traversals(material: Material) -> list[Markup]:
-    structure, codes = material.findings.structure, material.fitted.codes
-    decode = ability(material.model, "inverse_transform")
-    if structure is None or codes is None or decode is None:
+def _traversals(material: Material) -> list[dict[str, Any]]:
+    codes, decode = material.fitted.codes, ability(material.model, "inverse_transform")
+    if codes is None or decode is None:
         return []
-    drawn = range(min(MAX_TRAVERSALS, structure.n_latents))
+    drawn = order_of(material)[:MAX_TRAVERSALS]
     return [_traversal(material, walk) for walk in walks(decode, codes, drawn, n_points=41)]
 
 
-def _traversal(material: Material, walk: Walk) -> Markup:
-    structure: Any = material.findings.structure
+def _traversal(material: Material, walk: Walk) -> dict[str, Any]:
+    """Draw what moves most; the page writes the names below, where long ones can wrap."""
+    n, structure = walk.changes.shape[1], material.findings.structure
+    most = n if n <= MAX_LINES else MAX_NAMED
+    names = material.observed_names or [f"x{i}" for i in range(n)]
 
     def draw(ax: Any) -> None:
-        draw_walk(walk, material.fitted.x, structure, ax, observed_names=material.observed_names)
+        draw_walk(walk, material.spread, structure, ax, max_lines=most, legend=False)
         ax.set(xlabel=hat(walk.latent), ylabel="")
 
-    j = walk.latent
-    return svg(draw, name=f"traversal{j}", label=f"Traversal of latent {j}", width=3.4, height=2.5)
+    j, colours = walk.latent, lines_of(walk, material.spread, structure, most).colours
+    image = svg(draw, name=f"traversal{j}", label=f"Traversal of latent {j}", width=3.4, height=2.3)
+    return {"image": image, "names": [(colour, names[i]) for i, colour in colours.items()]}
 
 
 def _activity(material: Material) -> Markup | None:

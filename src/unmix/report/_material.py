@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._findings import Findings
-from .._fitted import Fitted, thinned
+from .._findings import Findings, ability
+from .._fitted import Fitted, spread_of, thinned, without_names
 from ._data import Data, data_of
 from ._graph import checked_graph
 from ._mixture import mixture_certificate
@@ -27,6 +27,8 @@ class Material:
     graph: np.ndarray | None = None
     trust: Any = None
     unjudged: str = ""  # why there is no verdict
+    codes: np.ndarray | None = None  # of all rows
+    groups: Any = None  # of observed variables
 
     @property
     def model(self) -> Any:
@@ -79,6 +81,22 @@ class Material:
         return self.certificate is None or bool(self.certificate.sparser_than_triangular)
 
     @cached_property
+    def spread(self) -> np.ndarray:
+        """The standard deviation of each observed variable."""
+        return spread_of(self.data.x)
+
+    @cached_property
+    def description(self) -> Any:
+        """What each latent stands for, in the names that the data bring."""
+        from ..description import Observed, described
+
+        if self.codes is None or self.fitted.loadings is None:
+            return None
+        data = self.data
+        table = Observed(data.rows, self.observed_names, data.metadata, data.ids)
+        return described(self.fitted, table, self.codes, groups=self.groups)
+
+    @cached_property
     def strength(self) -> np.ndarray | None:
         """E|J_ij| times the spread of latent j, divided by the maximum of row i; shape (x, z)."""
         fitted = self.fitted
@@ -99,16 +117,22 @@ def gather(
     graph: Any = None,
     trust: Any = "none",
     domains: Any = None,
+    metadata: Any = None,
+    ids: Any = None,
+    groups: Any = None,
 ) -> Material:
     """Collect what was given, and work out the verdict, the certificate, the codes and the scores."""
     from ..metrics import match_components
 
-    known = data_of(data)
+    known = data_of(data, metadata, ids, model=model)
     judged, unjudged = _judged(trust, model, known, domains)
-    z_hat = None if model is None or known.z is None else np.asarray(model.transform(known.rows))
+    asked = None if known.rows is None else ability(model, "transform")
+    with without_names():
+        z_hat = None if asked is None else np.asarray(asked(known.rows))
     few = None if known.rows is None else thinned(known.rows, MAX_SAMPLES)
     codes = None if z_hat is None else thinned(z_hat, MAX_SAMPLES)
-    fitted = Fitted(model, few, codes=codes, most=MAX_SAMPLES)
+    spreads = None if z_hat is None else (spread_of(known.x), spread_of(z_hat))  # of all rows
+    fitted = Fitted(model, few, codes=codes, most=MAX_SAMPLES, spreads=spreads)
     edges = checked_graph(graph, fitted.findings.structure)
     return Material(
         fitted,
@@ -119,6 +143,8 @@ def gather(
         graph=edges,
         trust=judged,
         unjudged=unjudged,
+        codes=z_hat,
+        groups=groups,
     )
 
 

@@ -11,6 +11,7 @@ from ._drawings import MAX_TRAVERSALS, drawings
 from ._graph import graph_words
 from ._material import Material, gather
 from ._mixture import mixture_words
+from ._names import name_words
 from ._trust import trust_words
 from ._verdict import verdict
 
@@ -19,12 +20,12 @@ def page(*, model: Any, graph: Any = None, **given: Any) -> dict[str, Any]:
     """Return every variable of the template."""
     material = gather(model, graph=graph, **given)
     figures = drawings(material)
-    n_drawn, found = len(figures["traversals"]), material.findings.structure
     return {
         "verdict": verdict(material),
         "subtitle": _subtitle(material),
         "facts": _facts(material),
         **trust_words(material),
+        **name_words(material),
         "identifying": material.identifying,
         "scores": scores(material),
         **certificate_words(material),
@@ -34,8 +35,13 @@ def page(*, model: Any, graph: Any = None, **given: Any) -> dict[str, Any]:
         **restarts(material.findings),
         **_reproduce(model),
         "figures": figures,
-        "traversals_left_out": 0 if found is None or n_drawn < MAX_TRAVERSALS else found.n_latents - n_drawn,
+        "traversals_left_out": _not_drawn(material, len(figures["traversals"])),
     }
+
+
+def _not_drawn(material: Material, n_drawn: int) -> int:
+    codes = material.fitted.codes
+    return 0 if codes is None or n_drawn < MAX_TRAVERSALS else codes.shape[1] - n_drawn
 
 
 def _subtitle(material: Material) -> str:
@@ -54,9 +60,20 @@ def _facts(material: Material) -> list[dict[str, str]]:
         facts.append(("Samples", f"{len(x):,}", f"of {x.shape[1]} variables"))
     if material.structure is not None:
         facts += _structure_facts(material.structure, material.certificate)
+    elif material.codes is not None:
+        facts.append(("Latents", str(material.codes.shape[1]), _kinds(material.findings)))
     if material.fitted.explained is not None:
         facts.append(("Explained", f"{material.fitted.explained:.1%}", "of the variance of x"))
     return [{"label": label, "value": value, "detail": detail} for label, value, detail in facts]
+
+
+def _kinds(findings: Any) -> str:
+    """Say how many latents are what their method looks for."""
+    if findings.components is not None and findings.components.gaussian is not None:
+        return f"{int(np.sum(~np.asarray(findings.components.gaussian)))} not Gaussian"
+    if findings.resting is not None and findings.resting.found is not None:
+        return f"{int(np.sum(findings.resting.found))} with a clear value of rest"
+    return ""
 
 
 def _structure_facts(structure: Any, certificate: Any) -> list[tuple[str, str, str]]:

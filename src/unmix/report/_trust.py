@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ._material import Material
+from ._order import order_of
 from ._words import hat, listing
 
 VERDICTS = {"yes": ("good", "trusted"), "not checked": ("open", "not checked"), "no": ("stop", "not trusted")}
@@ -16,8 +17,17 @@ def trust_words(material: Material) -> dict[str, Any]:
     found = material.trust
     if found is None:
         return {"units": [], "evidence": None}
-    cards = [_card(material, k) for k in range(len(found.units))]
+    cards = [_card(material, k) for k in _order(material)]
     return {"units": cards, "evidence": None if found.kind == "none" else _evidence(found)}
+
+
+def _order(material: Material) -> list[int]:
+    """Return the units, those of trusted and strong latents first; slots as they are."""
+    found = material.trust
+    if found.noun == "slot":
+        return list(range(len(found.units)))
+    place = {j: rank for rank, j in enumerate(order_of(material))}
+    return sorted(range(len(found.units)), key=lambda k: place.get(found.units[k][0], k))
 
 
 def unit_name(found: Any, k: int) -> str:

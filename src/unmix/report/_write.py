@@ -1,6 +1,7 @@
 """From a fitted model and its data to one HTML file."""
 
 import platform
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,18 @@ _TEMPLATES = Environment(
 )
 
 
+def breakable(text: str) -> Markup:
+    """Let a long name wrap after the signs that join its words.
+
+    >>> breakable("a_b<")
+    Markup('a_<wbr>b&lt;')
+    """
+    return Markup("<wbr>").join(re.split(r"(?<=[_.\-/])", text))
+
+
+_TEMPLATES.filters["breakable"] = breakable
+
+
 def write(
     path: str | Path,
     *,
@@ -28,6 +41,9 @@ def write(
     graph: Any = None,
     trust: Any = "none",
     domains: Any = None,
+    metadata: Any = None,
+    ids: Any = None,
+    groups: Any = None,
     title: str = "What was recovered, and what can be trusted",
     notes: str = "",
 ) -> Path:
@@ -44,8 +60,9 @@ def write(
         Where to write; its folder must exist. Written atomically.
     model : fitted estimator, optional
         With `transform`, `structure_` and, where it has them, `history_`, `restarts_` and `jacobian`.
-    data : LatentDataset or array of shape (n_samples, n_observed), optional
-        The data. A LatentDataset with `z` also brings the truth to compare with.
+    data : LatentDataset, or table of shape (n_samples, n_observed), optional
+        The data: an array, or a path, data frame, AnnData object or table of `unmix.tables`, which bring
+        other columns and ids. A LatentDataset with `z` also brings the truth to compare with.
     evaluation : Evaluation, optional
         As returned by `unmix.metrics.evaluate`; give it `x=` so that raw x stands beside the scores.
     certificate : StructureCertificate, MixtureCertificate or Explanation, optional
@@ -58,6 +75,9 @@ def write(
         The verdict, as `unmix.trust` returned it, or the effort at which it is to be found.
     domains : array-like of shape (n_samples,), optional
         The domain of each row, for a verdict on a model that was fitted with domains; by default `data.u`.
+    metadata, ids, groups : optional
+        Other columns of the same rows, names of the rows, and sets of observed variables, as
+        `unmix.describe` takes them: the page says what each latent stands for.
     title, notes : str
         The heading, and free text (blank lines separate paragraphs).
 
@@ -81,7 +101,8 @@ def write(
             "`write` must be given a `model`, an `evaluation` or a `certificate`, got none of them."
         )
     given = {"evaluation": evaluation, "certificate": certificate, "trust": trust, "domains": domains}
-    context = page(model=model, data=data, graph=graph, **given)
+    beside = {"metadata": metadata, "ids": ids, "groups": groups}
+    context = page(model=model, data=data, graph=graph, **given, **beside)
     return render(path, "report.html", title=title, notes=notes, **context)
 
 

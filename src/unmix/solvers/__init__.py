@@ -1,7 +1,8 @@
-"""Searches that need no training loop: tensors in, tensors out.
+"""Searches: tensors in, tensors out; all but `number` need no training loop.
 
 `coordinates` finds sparse linear coordinates of a code, `sparse_rows` affine ones in which latents rest,
-`slots` and `domains` those that slots and changes ask for, `ica` independent ones.
+`slots` and `domains` those that slots and changes ask for, `ica` independent ones; `number` says how many
+latents a table has.
 """
 
 from ._causal_graph import causal_graph

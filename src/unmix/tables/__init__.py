@@ -9,6 +9,7 @@ from ._arrays import stored
 from ._choice import nearest
 from ._labels import label_of
 from ._like import other_units, read_like, read_like_with
+from ._metadata import read_beside, read_metadata
 from ._names import listed, names_in
 from ._objects import features_of
 from ._read import READABLE, is_array_file, read, read_array, read_column, read_with, suffix_of
@@ -25,6 +26,8 @@ __all__ = [
     "read_with",
     "read_array",
     "read_column",
+    "read_metadata",
+    "read_beside",
     "is_array_file",
     "read_like",
     "read_like_with",

@@ -23,6 +23,7 @@ EXPERIMENTS = (
     "pdgmm.second_stage",
     "nearid.figure2",
     "nearid.table1",
+    "nearid.plates",
     "cg.domains",
     "cg.square",
     "cg.promised",
@@ -36,6 +37,7 @@ EXPERIMENTS = (
     "floor.scores",
     "seeds.agreement",
     "trust.calibration",
+    "tables.number",
 )
 
 __all__ = ["EXPERIMENTS"]

@@ -7,6 +7,7 @@ from ._linear import (
     has_linear_coordinates,
     principal,
     rebase,
+    sparse_bases,
     start_linear,
 )
 
@@ -18,6 +19,7 @@ __all__ = [
     "has_linear_coordinates",
     "principal",
     "rebase",
+    "sparse_bases",
     "start_at",
     "start_linear",
     "whitening",

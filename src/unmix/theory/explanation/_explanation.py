@@ -191,10 +191,20 @@ class Explanation:
         first = attributes(self, "reasons", "certificates") if structure is None else structure.to_dict()
         return first | own | {"parts": plain(others)}
 
-    def to_html(self, title: str = "What would be identified, and why", *, trust: Any = None) -> str:
-        """Return one self-contained page, every string escaped; a verdict on the fit comes first."""
+    def to_html(
+        self,
+        title: str = "What would be identified, and why",
+        *,
+        trust: Any = None,
+        description: Any = None,
+    ) -> str:
+        """Return one self-contained page, every string escaped.
+
+        A verdict on the fit comes first, and what each latent stands for after it.
+        """
         pages = import_module("unmix.report._answers")  # above this room: asked for only here
-        return pages.explanation_page(self, TITLES, title, if_right=IF_RIGHT, trust=trust)
+        given = {"if_right": IF_RIGHT, "trust": trust, "description": description}
+        return pages.explanation_page(self, TITLES, title, **given)
 
 
 def _trivial(part: Any) -> bool:

@@ -62,7 +62,9 @@ def _refit(model: Any, samples: np.ndarray, rng: np.random.Generator) -> Structu
 
     half = rng.permutation(len(samples))[: (len(samples) + 1) // 2]
     fresh = clone(model)
-    own = fresh.get_params(deep=False).keys()
+    own = fresh.get_params(deep=False)
     seed = int(rng.integers(2**31 - 1))
     settings = {"random_state": seed, "checkpoint": None}  # a checkpoint is of one run
+    if own.get("n_components") == "auto":
+        settings["n_components"] = model.n_components_
     return fresh.set_params(**{k: v for k, v in settings.items() if k in own}).fit(samples[half]).structure_

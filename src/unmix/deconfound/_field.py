@@ -1,0 +1,131 @@
+"""What the field uses: centring, standardising and sphering on controls, and typical variation normalisation.
+
+Each function takes a table and its design and returns the adjusted table, rows in the same order.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ._design import Design
+
+_SPHERE = 0.1  # added to variances of unit columns, so that few controls do not blow up noise
+_CORAL = 0.5  # added to the covariances of batches, as TVN's authors do
+
+
+def unadjusted(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarray:
+    """Return the table as it is, columns brought to unit variance."""
+    return standard(x)
+
+
+def standard(x: np.ndarray) -> np.ndarray:
+    """Return columns less their mean, in units of their standard deviation."""
+    values = np.asarray(x, dtype=np.float64)
+    values = values - values.mean(0)
+    spread = values.std(0)
+    return values / np.where(spread > 0, spread, 1.0)
+
+
+def narrowed(values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return a table with fewer rows than columns in coordinates of its rows, and the directions of these.
+
+    Rows have no part outside the span of all rows, so that nothing is lost; None where rows are enough.
+
+    >>> coordinates, basis = narrowed(np.array([[3.0, 4.0, 0.0]]))
+    >>> np.abs(coordinates).round(6).tolist(), basis.shape
+    ([[5.0]], (1, 3))
+    """
+    if values.shape[1] <= len(values):
+        return values, None
+    left, sizes, directions = np.linalg.svd(values, full_matrices=False)
+    return left * sizes, directions
+
+
+def widened(coordinates: np.ndarray, basis: np.ndarray | None) -> np.ndarray:
+    """Undo `narrowed`."""
+    return coordinates if basis is None else coordinates @ basis
+
+
+def centred(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarray:
+    """Return rows less the mean of all rows of their batch, controls or not."""
+    every = design.with_controls(np.ones(len(design), dtype=bool))
+    return on_controls(standard(x), every, lambda rows: (rows.mean(0), 1.0))
+
+
+def centred_on_controls(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarray:
+    """Return rows less the mean of the controls of their batch."""
+    return on_controls(standard(x), design, lambda rows: (rows.mean(0), 1.0))
+
+
+def standardised(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarray:
+    """Return rows in standard deviations of the controls of their batch."""
+    return on_controls(standard(x), design, lambda rows: (rows.mean(0), rows.std(0)))
+
+
+def robustly_standardised(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarray:
+    """Return the same by medians and median absolute deviations."""
+    return on_controls(standard(x), design, _robust)
+
+
+def _robust(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    middle = np.median(rows, 0)
+    return middle, 1.4826 * np.median(np.abs(rows - middle), 0)
+
+
+def on_controls(
+    x: np.ndarray, design: Design, summary: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray | float]]
+) -> np.ndarray:
+    """Centre and scale each batch by a summary of its controls."""
+    out = np.empty_like(x)
+    for rows, controls in by_batch(design):
+        middle, spread = summary(x[controls])
+        out[rows] = (x[rows] - middle) / np.where(np.asarray(spread) > 1e-9, spread, 1.0)
+    return out
+
+
+def by_batch(design: Design) -> list[tuple[np.ndarray, np.ndarray]]:
+    """List for each batch its rows, and those of its controls."""
+    order = np.argsort(design.batch, kind="stable")
+    ends = np.searchsorted(design.batch[order], np.arange(len(design.names) + 1))
+    parts = [order[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True) if b > a]
+    return [(rows, rows[design.control[rows]]) for rows in parts]
+
+
+def sphered(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarray:
+    """Return rows in which controls, of all batches together, are white."""
+    values, basis = narrowed(standard(x))
+    controls = values[design.control]
+    sphering = power(np.cov(controls.T) + _SPHERE * np.eye(values.shape[1]), -0.5)
+    return widened((values - controls.mean(0)) @ sphering, basis)
+
+
+def power(covariance: np.ndarray, exponent: float) -> np.ndarray:
+    """Return a power of a symmetric matrix without negative eigenvalues.
+
+    >>> power(np.diag([4.0, 9.0]), -0.5).round(3).tolist()
+    [[0.5, 0.0], [0.0, 0.333]]
+    """
+    values, vectors = np.linalg.eigh(np.atleast_2d(covariance))
+    return (vectors * np.maximum(values, 1e-12) ** exponent) @ vectors.T
+
+
+def tvn(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarray:
+    """Typical variation normalisation: principal components of controls, white, aligned batch by batch.
+
+    References
+    ----------
+    Ando, McLean, Berndl (2017), Improving phenotypic measurements in high-content imaging screens; batches
+    are aligned by CORAL (Sun, Feng, Saenko 2016, arXiv:1511.05547, Eq. 5).
+    """
+    values = standard(x)
+    controls = values[design.control]
+    values, _ = narrowed((values - controls.mean(0)) / np.maximum(controls.std(0), 1e-9))
+    _, directions = np.linalg.eigh(np.cov(values[design.control].T))
+    values = on_controls(values @ directions[:, ::-1], design, lambda rows: (rows.mean(0), rows.std(0)))
+    ridge = _CORAL * np.eye(values.shape[1])
+    target = power(np.cov(values[design.control].T) + ridge, 0.5)
+    out = np.empty_like(values)
+    for rows, own in by_batch(design):
+        spread = np.cov(values[own].T) if len(own) > 1 else np.zeros_like(ridge)
+        out[rows] = values[rows] @ power(spread + ridge, -0.5) @ target
+    return out

@@ -1,0 +1,188 @@
+"""What one method gives away and keeps, on rows whose labels only the judge sees."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._design import Design
+from ._field import by_batch, standard
+from ._methods import Method
+from ._neighbours import leak, profiles, related, replicates
+from ._scores import Score, resampled
+from ._trees import held_out_aurocs, need_trees, tasks_of
+
+_NEIGHBOURS = 3000  # rows among which neighbours are looked for
+_TASKS = 6
+_MEANS = ("value", "low", "high", "chance")
+_RELATED = ("relation_map", "relation_next", "relation_next_other_batch")
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of each row beside its batch; scored by, never fitted to."""
+
+    label: np.ndarray | None = None
+    task: np.ndarray | None = None
+    relation: np.ndarray | None = None
+
+    def rows(self, chosen: np.ndarray) -> "Known":
+        """Return what is known of some rows."""
+        return Known(*(None if part is None else part[chosen] for part in vars(self).values()))
+
+
+class Judge:
+    """Scores any method on the same rows."""
+
+    def __init__(self, x: np.ndarray, where: Design, known: Known, random_state: int) -> None:
+        self.x, self.where, self.known, self.seed = x, where, known, random_state
+        self.original = standard(x)
+        self.halves = _halves(where, random_state)
+        self.notes: list[str] = []
+        self.tables: dict[Any, np.ndarray] = {}
+        if self.halves is None:
+            self.notes.append(
+                "Controls that were not fitted to: not scored, some batch has a single control."
+            )
+
+    def scores(self, method: Method) -> dict[str, Score]:
+        """Return all that neighbours and variances say of a method."""
+        adjusted = method(self.x, self.where, random_state=self.seed)
+        self.tables[method] = adjusted
+        found = {"leak": self._leak(adjusted, self.where.control)}
+        if self.halves is not None:
+            found["leak_held_out"] = self._held_out(method)
+        if self.known.label is not None:
+            found["replicate_map"] = self._replicates(adjusted)
+        if self.known.relation is not None:
+            found |= self._related(adjusted)
+        return found | {"variance_kept": variance_kept(self.original, adjusted)}
+
+    def _leak(self, adjusted: np.ndarray, control: np.ndarray) -> Score:
+        rows = self._few(np.flatnonzero(control))
+        apart = self.where.batch[rows] if self.where.nested else None
+        found = leak(adjusted[rows], self.where.outer[rows], apart)
+        return resampled(found.scores, self.where.outer[rows][found.rows], found.chance, self.seed)
+
+    def _held_out(self, method: Method) -> Score:
+        """Fit to half of the controls of each batch and score the other half, both ways."""
+        assert self.halves is not None
+        both = [
+            self._leak(method(self.x, self.where.with_controls(fit), random_state=self.seed), other)
+            for fit, other in (self.halves, self.halves[::-1])
+        ]
+        return Score(
+            *(float(np.mean([getattr(half, name) for half in both])) for name in _MEANS), n=both[0].n
+        )
+
+    def _replicates(self, adjusted: np.ndarray) -> Score:
+        assert self.known.label is not None
+        rows = self._few(self._treated())
+        found = replicates(adjusted[rows], self.known.label[rows], self.where.batch[rows], self.seed)
+        return resampled(found.scores, self.where.outer[rows][found.rows], found.chance, self.seed)
+
+    def _related(self, adjusted: np.ndarray) -> dict[str, Score]:
+        """Score profiles of treatments by what different labels share."""
+        known, rows = self.known, self._treated()
+        label = known.label if known.label is not None else known.task
+        unit = known.task if known.task is not None else known.label
+        assert label is not None and unit is not None and known.relation is not None
+        means, first = profiles(adjusted[rows], unit[rows])
+        at = rows[first]
+        found = related(means, known.relation[at], label[at], self.where.outer[at], self.seed)
+        batch = self.where.outer[at]
+        return {
+            name: resampled(part.scores, batch[part.rows], part.chance, self.seed)
+            for name, part in zip(_RELATED, found, strict=True)
+        }
+
+    def _treated(self) -> np.ndarray:
+        """Return the rows that something was done to: all, where nobody said which are controls."""
+        return np.flatnonzero(~self.where.control) if self.where.given else np.arange(len(self.where))
+
+    def _few(self, rows: np.ndarray) -> np.ndarray:
+        if len(rows) <= _NEIGHBOURS:
+            return rows
+        return np.sort(np.random.default_rng(self.seed).choice(rows, _NEIGHBOURS, replace=False))
+
+    def trees(self, on_progress: Progress | None) -> list[Any]:
+        """Tell each of the most frequent treatments from controls, on batches held out."""
+        task, where = self.known.task, self.where
+        if task is None:
+            return []
+        named = tasks_of(task, where.control, where.batch)[:_TASKS] if where.given else []
+        if not named:
+            self.notes.append(
+                "AUROC on held-out batches: not scored, no treatment has 50 rows in 5 batches beside controls."
+            )
+            return []
+        need_trees()
+        found: list[Any] = []
+        for k, name in enumerate(named):
+            if on_progress is not None:
+                on_progress(f"trees for {name}", k / len(named))
+            rows = np.flatnonzero(where.control | (task == name))
+            tables = {method: values[rows] for method, values in self.tables.items()}
+            positive = ~where.control[rows]
+            found += held_out_aurocs(tables, positive, where.batch[rows], task=name, random_state=self.seed)
+        return found
+
+    def with_trees(
+        self, scores: dict[str, dict[str, Score]], folds: list[Any]
+    ) -> dict[str, dict[str, Score]]:
+        """Add what trees reached, with two standard errors over folds, and give methods their names."""
+        names = dict(zip(self.tables, scores, strict=True))
+        folds[:] = [fold._replace(method=names[fold.method]) for fold in folds]
+        for name, row in scores.items():
+            own = [fold for fold in folds if fold.method == name]
+            if own:
+                chances = {"auroc": 0.5, "hoyer": float("nan"), "concentration": float("nan")}
+                row |= {key: _over_folds(own, key, chance) for key, chance in chances.items()}
+        return scores
+
+
+def _over_folds(folds: list[Any], key: str, chance: float) -> Score:
+    values = np.array([getattr(fold, key) for fold in folds])
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return Score(float("nan"))
+    mean, error = (
+        float(values.mean()),
+        float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else 0.0,
+    )
+    return Score(mean, mean - 2 * error, mean + 2 * error, chance, len(values))
+
+
+def _halves(where: Design, random_state: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Divide the controls of every batch in two, or return None where a batch has but one."""
+    first, second = np.zeros(len(where), dtype=bool), np.zeros(len(where), dtype=bool)
+    rng = np.random.default_rng(random_state)
+    for _, controls in by_batch(where):
+        if len(controls) < 2:
+            return None
+        mixed = rng.permutation(controls)
+        first[mixed[::2]], second[mixed[1::2]] = True, True
+    return first, second
+
+
+def variance_kept(original: np.ndarray, adjusted: np.ndarray) -> Score:
+    """Return the share of the variance of a table that is a linear function of another one of the same rows.
+
+    Corrected for the number of columns, so that noise explains nothing: 0 is chance.
+
+    >>> x = np.random.default_rng(0).normal(size=(200, 4))
+    >>> variance_kept(x, x @ np.diag([1, 2, 3, 4])).value, round(variance_kept(x, x[:, :2]).value, 1)
+    (1.0, 0.5)
+    """
+    y = original - original.mean(0)
+    values = adjusted - adjusted.mean(0)
+    left, sizes, _ = np.linalg.svd(values, full_matrices=False)
+    rank = int((sizes > 1e-9 * max(sizes[0], 1e-300)).sum())
+    if len(y) <= rank + 1:
+        return Score(float("nan"))
+    explained = np.square(left[:, :rank].T @ y).sum() / np.square(y).sum()
+    share = 1 - (1 - explained) * (len(y) - 1) / (len(y) - rank - 1)
+    return Score(round(float(np.clip(share, 0, 1)), 6), chance=0.0, n=len(y))

@@ -1,0 +1,54 @@
+"""The rows at both ends of a latent, and how its values are spread."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+BINS = 32
+ENDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Counts of rows in equal bins over the middle 99% of values; the outer bins take what is beyond."""
+
+    counts: np.ndarray
+    edges: np.ndarray
+
+
+def carried(values: np.ndarray) -> float:
+    """Return the share of the variance that the five rows farthest from the mean carry.
+
+    >>> round(carried(np.array([0.0] * 99 + [1.0])), 2)
+    0.99
+    """
+    squares = np.sort(np.square(values - values.mean()))
+    return float(squares[-ENDS:].sum() / squares.sum()) if squares.sum() > 0 else 0.0
+
+
+def histogram(values: np.ndarray) -> Histogram:
+    """Count values in bins.
+
+    >>> histogram(np.array([0.0, 1.0, 1.0, 2.0])).counts.sum()
+    np.int64(4)
+    """
+    low, high = np.quantile(values, [0.005, 0.995])
+    if not high > low:
+        low, high = float(values.min()) - 0.5, float(values.max()) + 0.5
+    edges = np.linspace(low, high, BINS + 1)
+    return Histogram(np.histogram(np.clip(values, low, high), edges)[0], edges)
+
+
+def ends(values: np.ndarray, ids: Sequence[Any] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rows with the lowest and the highest values, the most extreme first, by id or by number.
+
+    >>> ends(np.array([3.0, 1.0, 2.0]), ["c", "a", "b"])
+    (('a', 'b', 'c'), ('c', 'b', 'a'))
+    """
+    most = min(ENDS, len(values))
+    lowest = np.argsort(values, kind="stable")[:most]
+    highest = np.argsort(-values, kind="stable")[:most]
+    named = (lambda row: str(row)) if ids is None else (lambda row: str(ids[row]))
+    return tuple(map(named, lowest)), tuple(map(named, highest))

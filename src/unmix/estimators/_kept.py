@@ -1,0 +1,26 @@
+"""What every estimator offers once it is fitted, whatever it is made of: findings, and a file."""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sklearn.utils.validation import check_is_fitted
+
+from unmix._findings import Findings, read_findings
+
+
+class Kept:
+    """A fitted estimator that says what it found and can be saved."""
+
+    needs_domains: ClassVar[bool] = False  # to fit: the domain of each sample
+
+    def findings(self) -> Findings:
+        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
+        check_is_fitted(self)
+        return read_findings(self)
+
+    def save(self, path: Any) -> Path:
+        """Write the fitted model to one file, without pickle; `unmix.load` reads it."""
+        from ._storage import save
+
+        check_is_fitted(self)
+        return save(self, path)

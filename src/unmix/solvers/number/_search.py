@@ -1,0 +1,133 @@
+"""The search for the number of latents: bottlenecks of few widths, compared on rows they have not seen."""
+
+import numpy as np
+import torch
+
+from ._bottleneck import bottleneck
+from ._factors import factors
+from ._number import ENOUGH, NEXT, RESOLUTION, SURE, Number, Trial, shortest
+
+MOST = 30
+_ROWS = 10_000
+_HELD_OUT = 0.2
+_WALK = 14  # bent bottlenecks after the widest, at most
+
+
+def find_number(x: np.ndarray, *, most: int = MOST, seed: int = 0) -> Number:
+    """Find how many latents a table of finite numbers has, of at most `most`.
+
+    Factor analysis of every width up to `most`, which is linear and gives each variable noise of its own, and
+    variational autoencoders of a few widths, which may bend, encode rows that were held out. A latent counts
+    if it saves 0.1 nats in each of them. The widest autoencoder silences the latents it does not need, so
+    that a few more around what is left are enough; a tie goes to fewer latents.
+
+    Parameters
+    ----------
+    x : array of shape (n_rows, n_features)
+        At most 10,000 different rows are used. Shift and scale of columns, the order of rows and rows that
+        repeat others change nothing.
+    most : int
+    seed : int
+
+    Returns
+    -------
+    Number
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.laplace(size=(500, 2)) @ rng.normal(size=(2, 6)) + 0.1 * rng.normal(size=(500, 6))
+    >>> find_number(x, most=3).n_latents
+    2
+
+    References
+    ----------
+    Dai and Wipf (2019), Diagnosing and enhancing VAE models, Theorem 5, arXiv:1903.05789.
+    """
+    search = _Search(rows_of(x, seed), min(most, x.shape[1] - 1), seed)
+    search.linear()
+    search.walk()
+    return search.number()
+
+
+class _Search:
+    """Trials so far, with the code length of each held-out row."""
+
+    def __init__(self, rows: np.ndarray, most: int, seed: int) -> None:
+        n_held = max(1, round(_HELD_OUT * len(rows)))
+        self.held_out, self.rows = rows[:n_held], rows[n_held:]
+        self.most, self.seed = most, seed
+        self.lengths: dict[Trial, np.ndarray] = {}
+
+    def linear(self) -> None:
+        """Try factor analysis at every width."""
+        covariance = self.rows.T @ self.rows / len(self.rows)
+        for n in range(self.most + 1):
+            self._keep(n, n, factors(covariance, n).lengths(self.held_out), bent=False)
+
+    def walk(self) -> None:
+        """Try bent bottlenecks: the widest, what it leaves active, and the neighbours of the best so far."""
+        if self.most:
+            self._bent(max(1, self._bent(self.most).n_latents))
+        for _ in range(_WALK):
+            near = (n + step for n in (self._best(), self._fewest()) for step in (0, -1, 1))
+            n = next((n for n in near if 1 <= n <= self.most and not self._tried(n)), None)
+            if n is None:
+                return
+            self._bent(n)
+
+    def number(self) -> Number:
+        """Take the fewest latents that encode as well as the best, and see whether they end there."""
+        n = self._fewest()
+        gain, error = (self._gain(n - 1, n), self._error(n - 1, n)) if n else (0.0, 0.0)
+        after = self._gain(n, n + 1)
+        edge = n >= self.most if self.most == self.rows.shape[1] - 1 else n >= ENOUGH * self.most
+        stops = n > 0 and not edge and gain >= max(RESOLUTION, SURE * error) and after <= NEXT
+        rows = (len(self.rows) + len(self.held_out), len(self.held_out))
+        return Number(n if stops else None, n, self.most, gain, error, after, tuple(self.lengths), *rows)
+
+    def _bent(self, n: int) -> Trial:
+        rows, held_out = (torch.as_tensor(part, dtype=torch.float32) for part in (self.rows, self.held_out))
+        found = bottleneck(rows, held_out, n, seed=self.seed)
+        return self._keep(n, found.n_active, found.lengths, bent=True)
+
+    def _keep(self, n_allowed: int, n_latents: int, lengths: np.ndarray, *, bent: bool) -> Trial:
+        trial = Trial(n_allowed, n_latents, float(lengths.mean()), bent)
+        self.lengths[trial] = lengths
+        return trial
+
+    def _tried(self, n: int) -> bool:
+        return any(each.bent and each.n_allowed == n for each in self.lengths)
+
+    def _best(self) -> int:
+        return min(shortest(self.lengths), key=self._cost)
+
+    def _fewest(self) -> int:
+        """Return the fewest latents within a standard error of the best number."""
+        best = self._best()
+        most = self._cost(best)
+        return next(n for n in shortest(self.lengths) if self._cost(n) <= most + self._error(n, best))
+
+    def _cost(self, n: int) -> float:
+        return shortest(self.lengths)[n].length + RESOLUTION * n
+
+    def _gain(self, n: int, m: int) -> float:
+        """Return what m latents save against n; nothing where no trial uses m."""
+        winners = shortest(self.lengths)
+        return winners[n].length - winners[m].length if m in winners else 0.0
+
+    def _error(self, n: int, m: int) -> float:
+        """Return the standard error of that, paired over rows."""
+        winners = shortest(self.lengths)
+        apart = self.lengths[winners[n]] - self.lengths[winners[m]]
+        return float(apart.std() / np.sqrt(len(apart)))
+
+
+def rows_of(x: np.ndarray, seed: int) -> np.ndarray:
+    """Return different rows of a table, standardised, in an order that does not depend on theirs."""
+    rng = np.random.default_rng(seed)
+    rows = np.asarray(x, dtype=np.float64)
+    if len(rows) > _ROWS:
+        rows = rows[rng.choice(len(rows), _ROWS, replace=False)]
+    rows = rng.permutation(np.unique(rows, axis=0))
+    return (rows - rows.mean(0)) / rows.std(0)

@@ -1,0 +1,65 @@
+"""Metadata by themselves: every column of a file as it is, numbers or text."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet
+
+from ._arrow_files import index_of, of_arrow, whole
+from ._choice import choose
+from ._numbers import as_numbers
+from ._raw import kinds_of, plain, text_of
+from ._read import check_file, read_raw
+from ._table import Columns, Recipe, Table
+
+
+def read_metadata(path: str | Path) -> dict[str, np.ndarray]:
+    r"""Read every column of a table, whatever it holds; missing values are None or NaN.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "wells.csv"
+    >>> _ = path.write_text("well,plate\nA01,1\nA02,2\n")
+    >>> {name: column.tolist() for name, column in read_metadata(path).items()}
+    {'well': ['A01', 'A02'], 'plate': [1, 2]}
+    """
+    raw, called, _ = read_raw(path, Columns(metadata_prefix=("",)))
+    if raw.arrow is None:
+        raise ValueError(f"`{called}` must have named columns, it holds an array. Use CSV or Parquet.")
+    text = raw.kind.startswith(("csv", "tsv"))
+    columns = {name: plain(raw.arrow.column(name)) for name in raw.arrow.column_names}
+    return {name: as_numbers(column) if text else column for name, column in columns.items()}
+
+
+def read_beside(path: str | Path, columns: Columns) -> tuple[Table, Recipe]:
+    """Read a Parquet file but for its features: ids and metadata, and a recipe by which features are read.
+
+    The values of the table have all rows and no column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unmix.tables import write
+    >>> like = Table(np.eye(2), None, {"plate": np.array(["p", "q"], dtype=object)})
+    >>> path = write(tempfile.mkdtemp() + "/t.parquet", np.eye(2), ["a", "b"], like=like)
+    >>> table, recipe = read_beside(path, Columns())
+    >>> table.values.shape, table.metadata["plate"].tolist(), recipe.features
+    ((2, 0), ['p', 'q'], ('a', 'b'))
+    """
+    file = Path(path)
+    check_file(file)
+    schema = whole(file, lambda: pyarrow.parquet.read_schema(file))
+    index = [name for name in index_of(schema) if name in schema.names]
+    kinds = {name: kind for name, kind in kinds_of(schema).items() if name not in index}
+    choice = choose(kinds, columns, str(file))
+    wanted = [*index, *([choice.id] if choice.id else []), *choice.metadata]
+    raw = of_arrow(
+        whole(file, lambda: pyarrow.parquet.read_table(file, columns=wanted)), "parquet", str(file)
+    )
+    ids = text_of(plain(raw.arrow.column(choice.id))) if choice.id else raw.ids
+    metadata = {name: plain(raw.arrow.column(name)) for name in choice.metadata}
+    n_rows = whole(file, lambda: pyarrow.parquet.read_metadata(file)).num_rows
+    recipe = Recipe(choice.features, True, len(kinds), notes=choice.notes)
+    name = choice.id or raw.id_name
+    return Table(np.empty((n_rows, 0)), None, metadata, ids, recipe, "parquet", name), recipe
