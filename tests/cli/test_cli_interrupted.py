@@ -39,6 +39,9 @@ def command(err, *words):
 )
 def test_a_fit_goes_on_by_the_same_command_without_fresh(saved, words, table, unmix, monkeypatch):
     class Stopped:
+        def get_params(self):
+            return {"checkpoint": None, "verbose": False}
+
         def set_params(self, checkpoint, verbose):
             (table / "my model.checkpoint").mkdir() if saved else None
 

@@ -86,7 +86,7 @@ def test_a_page_is_green_only_where_all_replicate_and_all_are_trusted(yes, tone,
     for html in (page.read_text() for page in pages):
         assert f'class="verdict {tone}"' in html
         assert re.search(rf"<h2>[^<]*; {'all 4' if yes == 4 else '3 of 4'} latents are trusted</h2>", html)
-        assert html.count("yes 0.98") == yes and html.count("no 0.00") == 4 - yes
+        assert html.count("0.98 yes") == yes and html.count("0.00 no") == 4 - yes
         assert "<i>" not in html and "measured &lt;i&gt;" in html
 
 

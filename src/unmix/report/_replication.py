@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from ..metrics import Replication
+from ..metrics.alignment._verdicts import SHORT
 from ._trust import VERDICTS
 from ._write import render
 
 MAX_LINES = 1000
+_TRUST = {SHORT[verdict]: tone for verdict, (tone, _) in VERDICTS.items()}
 _TONES = {"alone": "good", "subspace": "care", "no": "stop", "constant": "stop"}
 
 
@@ -92,7 +94,7 @@ def view(found: Replication) -> dict[str, Any]:
 def _cell(head: str, text: str) -> dict[str, str]:
     """Return a cell with the colour of what it says; only verdicts have one."""
     if head == "trust":
-        return {"text": text, "tone": VERDICTS[text.rpartition(" ")[0]][0]}
+        return {"text": text, "tone": _TRUST[text.partition(" ")[2]]}
     return {"text": text, "tone": _TONES[text] if head == "verdict" else ""}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _verdicts
 from ._listing import CAPTION, CAVEAT, HEADS, SUMMARY, aligned, line, meaning
 from ._spans import Subspace
 from ._verdicts import TRUST, cell, check_verdicts, sentences, verdict_on
@@ -196,4 +197,5 @@ class Replication:
 
     def _caption(self) -> str:
         hidden = self.n_hidden()
-        return CAPTION + (f" {hidden:,} more latents are in the JSON document." if hidden else "")
+        trust = _verdicts.CAPTION if self.names[0] in self.verdicts else ""
+        return CAPTION + trust + (f" {hidden:,} more latents are in the JSON document." if hidden else "")

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 TRUST = "trust"  # head of the column
+SHORT = {"yes": "yes", "no": "no", "not checked": "?"}
+CAPTION = " Trust: the probability that it is right, and yes, no, or ? for not checked."
 
 
 def check_verdicts(found: Any, verdicts: Mapping[str, Any]) -> None:
@@ -36,9 +38,9 @@ def verdict_on(trust: Any, latent: int) -> dict[str, Any]:
 
 
 def cell(trust: Any, latent: int) -> str:
-    """Write the verdict on one latent in two words."""
+    """Write the verdict on one latent in two words, which have room in a line of 80 columns."""
     told = verdict_on(trust, latent)
-    return f"{told['verdict']} {told['probability']:.2f}"
+    return f"{told['probability']:.2f} {SHORT[told['verdict']]}"
 
 
 def sentences(found: Any) -> list[str]:
