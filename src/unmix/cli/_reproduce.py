@@ -1,6 +1,7 @@
 """`unmix reproduce`: the tables of the papers, ours beside theirs."""
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -206,7 +207,8 @@ def _show_outcome(outcome: Any, tasks: list[Any], store: Any, as_json: bool) -> 
         about = {"seconds": outcome.seconds, "out": store.folder, "failures": errors}
         print_json({"tasks": len(tasks), **counts, **about})
     else:
+        report = ["unmix", "report", str(store.folder), "--out", f"{store.folder.name}.html"]
         tell(
             f"{outcome.done} runs done, {outcome.skipped} stored before, {outcome.failed} failed.",
-            f"For the tables: unmix report {store.folder} --out {store.folder.name}.html",
+            f"For the tables: {shlex.join(report)}",
         )
