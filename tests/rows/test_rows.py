@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
-from unmix.rows import array_rows, file_rows, read_tensor
+from unmix.rows import array_rows, file_rows, opened_parquet, parquet_batches, read_tensor
 from unmix.training import Streamed
 from unmix.training._sources import Windows
 
@@ -94,6 +94,25 @@ def test_windows_go_on_where_they_were(drawn, seed):
     for _ in range(6):
         for one, other in zip(next(first), next(again), strict=True):
             assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("n_rows", [7, 100])
+def test_large_groups_of_rows_are_laid_out_and_nothing_changes(n_rows, tmp_path, monkeypatch):
+    parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    x = np.random.default_rng(0).normal(size=(60, 9))
+    columns = {"well": [f"w{i}" for i in range(60)]} | {f"x{j}": x[:, j] for j in range(9)}
+    parquet.write_table(arrow.table(columns), tmp_path / "t.parquet", row_group_size=40)
+    straight = list(blocks_of(tmp_path / "t.parquet", n_rows))
+    monkeypatch.setattr("unmix.rows._parquet.LARGE", 4000)  # slabs of three columns
+    laid_out = list(blocks_of(tmp_path / "t.parquet", n_rows))
+    assert arrow.concat_tables(laid_out).equals(arrow.concat_tables(straight))
+    assert max(map(len, laid_out)) <= n_rows
+    np.testing.assert_array_equal(file_rows(tmp_path / "t.parquet", lambda n: 8).take(35, 50), x[35:50])
+
+
+def blocks_of(path, n_rows):
+    with opened_parquet(path) as opened:
+        yield from parquet_batches(opened, opened.schema_arrow.names, n_rows)
 
 
 def test_text_and_metadata_of_parquet_files_are_no_features(tmp_path):

@@ -5,7 +5,7 @@ A table of any length is read block by block, and every pass adds up the same su
 
 from ._dask import DaskRows, dask_rows, is_dask
 from ._files import file_rows, joined_rows
-from ._parquet import opened_parquet
+from ._parquet import opened_parquet, parquet_batches
 from ._rows import Rows, array_rows
 from ._safetensors import keys_of, read_tensor, use_safetensors
 
@@ -18,6 +18,7 @@ __all__ = [
     "dask_rows",
     "is_dask",
     "opened_parquet",
+    "parquet_batches",
     "keys_of",
     "read_tensor",
     "use_safetensors",

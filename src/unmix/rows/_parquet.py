@@ -1,18 +1,22 @@
 """Parquet files as arrays of numbers, whole or some rows at a time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 _BATCH = 8192
+LARGE = 1 << 29  # bytes of a group of rows
 _BUFFER = 1 << 16  # bytes of each column that are read ahead
 
 
 def arrow() -> Any:
     """Import pyarrow, where it is needed: it takes a tenth of a second."""
     import pyarrow
+    import pyarrow.ipc
     import pyarrow.parquet
 
     return pyarrow
@@ -45,6 +49,38 @@ def opened_parquet(file: Path) -> Any:
     return arrow().parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
 
 
+def parquet_batches(opened: Any, names: Sequence[str], n_rows: int, first: int = 0) -> Iterator[Any]:
+    """Yield blocks of rows of an open file as Arrow tables, from a group of rows on.
+
+    A page of each column must be in memory, which is too much of thousands of columns in groups of a million
+    rows. Such a group, as most programs write it, is first laid out by rows in temporary files.
+    """
+    for group in range(first, opened.num_row_groups):
+        if opened.metadata.row_group(group).total_byte_size > LARGE:
+            yield from _laid_out(opened, group, names, n_rows)
+        else:
+            for batch in opened.iter_batches(n_rows, row_groups=[group], columns=list(names)):
+                yield arrow().Table.from_batches([batch])
+
+
+def _laid_out(opened: Any, group: int, names: Sequence[str], n_rows: int) -> Iterator[Any]:
+    """Write a group of rows slab by slab, some columns at a time, and read the slabs side by side."""
+    pyarrow = arrow()
+    width = max(1, LARGE // 4 // (8 * opened.metadata.row_group(group).num_rows))
+    slabs = [list(names[j : j + width]) for j in range(0, len(names), width)]
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        for k, slab in enumerate(slabs):
+            table = opened.read_row_group(group, columns=slab)
+            with pyarrow.ipc.new_file(f"{folder}/{k}", table.schema) as stream:
+                stream.write_table(table.combine_chunks(), n_rows)
+        files = [stack.enter_context(pyarrow.OSFile(f"{folder}/{k}")) for k in range(len(slabs))]
+        parts = [pyarrow.ipc.open_file(file) for file in files]
+        schema = pyarrow.unify_schemas([part.schema for part in parts])
+        for block in range(parts[0].num_record_batches):
+            batches = [part.get_batch(block) for part in parts]
+            yield pyarrow.table([column for batch in batches for column in batch.columns], schema=schema)
+
+
 def reader(file: Path, names: tuple[str, ...], dtype: np.dtype) -> Callable[[int, int], np.ndarray]:
     """Return a function that reads rows; reading on from where it stopped reads nothing twice."""
     at, batches, rest = 0, _from(file, names, dtype, 0), np.empty((0, len(names)), dtype)
@@ -70,9 +106,8 @@ def _from(file: Path, names: tuple[str, ...], dtype: np.dtype, start: int) -> It
         sizes = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right")) if sizes else 0
         skip = start - sum(sizes[:first])
-        groups = list(range(first, len(sizes)))
-        for batch in opened.iter_batches(_BATCH, row_groups=groups, columns=list(names)):
-            columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+        for batch in parquet_batches(opened, names, _BATCH, first):
+            columns = [column.to_numpy() for column in batch.columns]
             rows = np.stack(columns, axis=1).astype(dtype, copy=False)
             if skip < len(rows):
                 yield rows[skip:]

@@ -13,7 +13,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from unmix._files import atomic_path
-from unmix.rows import opened_parquet
+from unmix.rows import opened_parquet, parquet_batches
 
 from ._arrays import split_key
 from ._arrow_files import of_arrow, whole
@@ -66,8 +66,7 @@ def _batches(file: Path, columns: Columns) -> Iterator[pa.Table]:
     with whole(file, lambda: opened_parquet(file)) as stored:
         kept = _kept(stored.schema_arrow.names, columns, file)
         rows = max(1, ENTRIES // max(1, len(kept)))
-        for batch in stored.iter_batches(rows, columns=kept):
-            yield pa.Table.from_batches([batch])
+        yield from parquet_batches(stored, kept, rows)
 
 
 def _kept(names: Sequence[str], columns: Columns, file: Path) -> list[str]:
