@@ -70,6 +70,7 @@ bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
 	$(BIN)/python benchmarks/training.py --quick
 	$(BIN)/python benchmarks/reproduce.py --quick
 	$(BIN)/python benchmarks/slots.py
+	$(BIN)/python benchmarks/deconfound.py
 
 docs: $(VENV)/.docs  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict

@@ -94,6 +94,7 @@ def test_variance_kept_by_noise_is_none():
     assert variance_kept(x, rng.normal(size=(300, 100))).value < 0.03
     assert variance_kept(x, x @ rng.normal(size=(100, 100))).value == pytest.approx(1)
     assert variance_kept(x, x[:, :50]).value == pytest.approx(0.5, abs=0.03)
+    assert np.isnan(variance_kept(x[:150], x[:150]).value)  # of so few rows nothing is said
 
 
 def test_sparsity_and_concentration_have_their_ends():

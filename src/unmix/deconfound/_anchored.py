@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -116,7 +117,7 @@ class _Sums:
     def __init__(self, design: Design, units: bool) -> None:
         self.design, self.units, self.at = design, units, 0
         self.fold, self.n_folds = folds_of(design)
-        self.shift: np.ndarray | None = None
+        self.shift: Any = None
 
     def add(self, block: np.ndarray) -> None:
         values = np.asarray(block, dtype=np.float64)
@@ -179,7 +180,6 @@ def _adjustment(sums: _Sums) -> Adjustment:
     floor = _FLOOR * max(float(held.mean()), np.finfo(float).tiny)
     variances = np.maximum(held, floor)
     sphering = (directions / np.sqrt(variances)) @ directions.T
-    assert sums.shift is not None
     offsets = sums.batch_sums / np.maximum(sums.counts, 1)[:, None] + sums.shift
     return Adjustment(offsets, sphering / scale[:, None], variances, np.maximum(values, 0))
 

@@ -178,7 +178,7 @@ def variance_kept(original: np.ndarray, adjusted: np.ndarray) -> Score:
     values = adjusted - adjusted.mean(0)
     left, sizes, _ = np.linalg.svd(values, full_matrices=False)
     rank = int((sizes > 1e-9 * max(sizes[0], 1e-300)).sum())
-    if len(y) <= rank + 1:
+    if len(y) < 2 * rank + 2:  # too few rows to tell noise from what was kept
         return Score(float("nan"))
     explained = np.square(left[:, :rank].T @ y).sum() / np.square(y).sum()
     share = 1 - (1 - explained) * (len(y) - 1) / (len(y) - rank - 1)
