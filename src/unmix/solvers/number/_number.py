@@ -72,7 +72,8 @@ class Number:
     @property
     def bent(self) -> bool:
         """Whether the mixing seems to bend: fewer latents do if they may, or as many encode much better."""
-        return self.n_linear > self.n_supported or self.saved > BENT * self.n_supported
+        fewer = self.n_linear > self.n_supported and self.saved > RESOLUTION
+        return fewer or self.saved > BENT * self.n_supported
 
     @property
     def saved(self) -> float:
