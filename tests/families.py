@@ -326,6 +326,12 @@ CONDITIONS = (
 )
 
 
+def _zeros_and_rows(jacobian: np.ndarray) -> np.ndarray:
+    """Return zeros beyond generic ones, and how many rows differ."""
+    found = generic_sparsity(jacobian[None])
+    return np.append(found.excess, found.n_rows)
+
+
 def together(jacobians: np.ndarray) -> np.ndarray:
     """Return which pairs of latents share a slot of the finest partition."""
     slot = {latent: i for i, part in enumerate(finest_partition(jacobians).partition) for latent in part}
@@ -339,7 +345,7 @@ FACTORS = (
     through(finest_partition, together),
     through(tangent_factors, lambda J: np.array([part.shape[1] for part in tangent_factors(J)])),
     through(sparsity_gap, lambda J: np.array([sparsity_gap(J, J.shape[-1]).lower])),
-    through(generic_sparsity, lambda J: generic_sparsity(J[None]).excess),
+    through(generic_sparsity, _zeros_and_rows),
 )
 
 # (seed) -> structures of 3 latents read again and again

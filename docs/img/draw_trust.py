@@ -82,7 +82,9 @@ def draw_links() -> Figure:
 
 
 def _identified() -> np.ndarray:
-    return unmix.data.sparse_mixing(ROWS, n_latents=N, n_observed=OBSERVED, random_state=0).x
+    return unmix.data.sparse_mixing(
+        ROWS, n_latents=N, n_observed=OBSERVED, latents="laplace", random_state=0
+    ).x
 
 
 def _nothing() -> np.ndarray:

@@ -122,7 +122,7 @@ def bad_lines():
         ("unknown command", ["nope"], "No such command"),
         ("unknown option", ["certify", "{mask}", "--nope"], "No such option"),
         ("missing argument", ["certify"], "Missing argument"),
-        ("missing option", ["fit", "{data}", "--out", "m"], "Missing option"),
+        ("missing option", ["fit", "{data}", "--n-components", "2"], "Missing option"),
         ("not a number", ["simulate", "--n", "five", "--out", "d.npz"], "Invalid value"),
         (
             "not a choice",

@@ -139,7 +139,7 @@ def test_where_no_direction_differs_from_another_nothing_is_trusted(kind, effort
     x = spherical(400, 4, kind, rng) @ rng.normal(size=(4, 12))
     x += 0.05 * x.std(0) * rng.normal(size=x.shape)
     found = unmix.trust(fitted(x, n_components=4), x, effort=effort, random_state=0)
-    assert set(found.verdicts) == {"no"}
+    assert set(found.verdicts) <= ({"no", "not checked"} if effort == "none" else {"no"})
 
 
 @quiet
@@ -161,10 +161,13 @@ def test_latents_that_rest_each_on_its_own_are_trusted_once_checked():
 
 
 @quiet
-def test_one_latent_too_few_is_noticed():
+def test_with_one_latent_too_few_no_mixture_of_two_is_trusted():
     z, rng = resting(500, n=4)
     x = z @ np.linalg.qr(rng.normal(size=(4, 4)))[0]
-    assert not unmix.trust(fitted(x, n_components=3), x, random_state=0).trusted.any()
+    model = fitted(x, n_components=3)
+    right = np.abs(np.corrcoef(model.transform(x).T, z.T)[:3, 3:]).max(1) > 0.99
+    trusted = unmix.trust(model, x, random_state=0).trusted
+    assert not right.all() and not (trusted & ~right).any()
 
 
 @quiet

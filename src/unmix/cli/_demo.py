@@ -85,7 +85,9 @@ def _step(number: int, sentence: str, *more: Any) -> None:
 def _simulate(quick: bool, random_state: int) -> Any:
     from ..data import sparse_mixing
 
-    return sparse_mixing(500 if quick else 10_000, 5, profile="tall", random_state=random_state)
+    return sparse_mixing(
+        500 if quick else 10_000, 5, profile="tall", latents="laplace", random_state=random_state
+    )
 
 
 def _fit(data: Any, quick: bool, random_state: int, out: Path) -> Any:

@@ -103,7 +103,7 @@ def reached(sources: Sources, roots: Iterable[Address]) -> dict[Address, Definit
 
 
 def _called(definition: Definition, mentioned: set[str]) -> list[Address]:
-    wanted = mentioned - (_OF_ESTIMATORS if "fit" in definition.methods else set())
+    wanted = mentioned - (_OF_ESTIMATORS if {"fit", "findings"} & definition.methods.keys() else set())
     return [a for name, a in definition.methods.items() if name in wanted or name.startswith("__")]
 
 
