@@ -391,3 +391,19 @@ def test_too_few_passes_are_said():
     with pytest.warns(Warning, match=r"of 3 components did not settle in max_iter=2"):
         model = FastICA(max_iter=2, random_state=0).fit(mixed(500, "lul")[1])
     assert not model.converged_.all() and model.n_iter_ == 2
+
+
+def test_few_rows_of_many_columns_are_fitted_within_their_span(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = rng.laplace(size=(300, 4)) @ rng.normal(size=(4, 350)) + 0.01 * rng.normal(size=(300, 350)) + 5.0
+    whole = FastICA(4, random_state=0).fit(x)
+    monkeypatch.setattr("unmix.estimators._fast_ica._WIDE", 100)
+    span = FastICA(4, random_state=0).fit(x)
+    signs = np.sign((span.components_ * whole.components_).sum(1))
+    np.testing.assert_allclose(span.transform(x) * signs, whole.transform(x), atol=1e-4)
+    np.testing.assert_allclose(span.loadings_ * signs, whole.loadings_, atol=1e-4)
+    np.testing.assert_allclose(span.inverse_transform(span.transform(x)), x, atol=0.1)
+    assert span.n_features_in_ == 350 and span.whitening_.shape == (4, 350)
+    x[3, 7] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        FastICA(4).fit(x)

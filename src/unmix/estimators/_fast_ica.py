@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
@@ -39,6 +39,7 @@ from ._number import found_number, is_auto
 from ._streams import check_columns, remember_columns
 from ._tables import checked_codes, linear_loadings, plain, validated
 
+_WIDE = 2000  # columns from which on a covariance is not formed where rows are fewer
 _SOLVERS = {"parallel": fixed_point, "newton": quasi_newton}
 _CHOICES = {
     "fun": tuple(CONTRASTS),
@@ -207,6 +208,9 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._check_settings()
         place = device(self.device)
         rows = self._rows(X, place)
+        wide = isinstance(rows, Rows) and rows.resident and rows.n_rows < rows.n_features > _WIDE
+        if self.whiten and wide:
+            return self._fit_span(rows)
         spread = spread_of(rows, place)
         whitening = whitening_of(spread, self._number(X) if self.whiten else None, self.rtol)
         to = whitening.to if self.whiten else None
@@ -216,6 +220,23 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         found = self._search(white, len(whitening.to) if self.whiten else self.n_features_in_)
         self._remember(found, spread, whitening)
         self._warn_unless_converged()
+        return self
+
+    def _fit_span(self, rows: Any) -> "FastICA":
+        """Fit where rows are few and columns many: within the span of the rows, so that nothing is d x d."""
+        values = check_array(rows.take(0, rows.n_rows).cpu().numpy(), dtype=np.float64, input_name="X")
+        mean = values.mean(0)
+        left, sizes, axes = np.linalg.svd(values - mean, full_matrices=False)
+        kept = sizes > sizes[0] * np.sqrt(np.finfo(float).eps)
+        axes = axes[kept]
+        within = clone(self).fit((left * sizes)[:, kept])
+        found = {name: value for name, value in vars(within).items() if name.endswith("_")}
+        del found["n_features_in_"]
+        vars(self).update(found)
+        self.components_, self.mixing_ = within.components_ @ axes, axes.T @ within.mixing_
+        self.whitening_, self.mean_ = within.whitening_ @ axes, mean
+        codes, spread = ((values - mean) @ self.components_.T).std(0), values.std(0)
+        self.loadings_ = self.mixing_ * codes / np.where(spread > 0, spread, 1.0)[:, None]
         return self
 
     def transform(self, X: Any) -> Any:

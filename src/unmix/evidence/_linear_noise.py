@@ -7,6 +7,7 @@ from ._common import correlations, match_strength
 from ._linear_planes import standard
 from ._link import Link, link
 
+_WIDE = 2000
 _UNSEEN = 0.5  # strength of what cannot be seen in these data: neither for nor clearly against
 
 
@@ -36,7 +37,7 @@ def none_left_out(case: Case) -> Link:
     if len(spread) < 2:
         words = [f"{len(spread)} direction(s) of x are left out, too few to compare"] * n
         return link(name, np.nan, 1.0, _UNSEEN, words)
-    ratio = spread[0] / max(spread[1:].mean(), 1e-12 * np.trace(np.cov(case.x, rowvar=False)))
+    ratio = spread[0] / max(spread[1:].mean(), 1e-12 * case.x.var(0, ddof=1).sum())
     words = [f"of what is left out one direction varies {ratio:.1f} times as much as the others"] * n
     return link(name, ratio, 1.0, 1 - 2 * np.log10(max(ratio, 1e-3)), words)
 
@@ -45,4 +46,7 @@ def _outside(case: Case) -> np.ndarray:
     """Variances of the directions of x that the components leave out, the widest first."""
     d, n = case.x.shape[1], case.codes.shape[1]
     left = case.x - case.model.inverse_transform(case.codes)
+    if len(left) < d > _WIDE:  # then most variances are 0, and the covariance is too large to look at
+        sizes = np.linalg.svd(left - left.mean(0), compute_uv=False)
+        return np.pad(np.square(sizes) / (len(left) - 1), (0, d - len(left)))[: d - n]
     return np.linalg.eigvalsh(np.atleast_2d(np.cov(left, rowvar=False)))[::-1][: d - n]
