@@ -230,9 +230,8 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         kept = sizes > sizes[0] * np.sqrt(np.finfo(float).eps)
         axes = axes[kept]
         within = clone(self).fit((left * sizes)[:, kept])
-        found = {name: value for name, value in vars(within).items() if name.endswith("_")}
-        del found["n_features_in_"]
-        vars(self).update(found)
+        for name in (name for name in vars(within) if name.endswith("_") and name != "n_features_in_"):
+            setattr(self, name, vars(within)[name])
         self.components_, self.mixing_ = within.components_ @ axes, axes.T @ within.mixing_
         self.whitening_, self.mean_ = within.whitening_ @ axes, mean
         codes, spread = ((values - mean) @ self.components_.T).std(0), values.std(0)
