@@ -102,3 +102,8 @@ def test_the_winner_of_each_number_is_the_shortest_code():
     trials = (Trial(0, 0, 3.0, False), Trial(1, 1, 2.0, False), Trial(2, 1, 1.5, True))
     number = Number(1, 1, 2, 1.5, 0.1, 0.0, trials, 10, 2)
     assert number.lengths == {0: 3.0, 1: 1.5} and number.n_linear == 1 and not number.bent
+
+
+def test_few_rows_of_thousands_of_columns_do_not_tell():
+    with pytest.raises(ValueError, match="20 rows and 2,500 columns"):
+        find_number(np.random.default_rng(0).normal(size=(20, 2500)))

@@ -11,6 +11,7 @@ MOST = 30
 _ROWS = 10_000
 _HELD_OUT = 0.2
 _WALK = 14  # bent bottlenecks after the widest, at most
+_MOST_COLUMNS = 2000  # of tables with fewer rows than columns
 
 
 def find_number(x: np.ndarray, *, most: int = MOST, seed: int = 0) -> Number:
@@ -44,6 +45,12 @@ def find_number(x: np.ndarray, *, most: int = MOST, seed: int = 0) -> Number:
     ----------
     Dai and Wipf (2019), Diagnosing and enhancing VAE models, Theorem 5, arXiv:1903.05789.
     """
+    if len(x) < x.shape[1] > _MOST_COLUMNS:
+        raise ValueError(
+            f"`n_components` must be an integer for a table with fewer rows than columns, got {len(x):,} rows "
+            f"and {x.shape[1]:,} columns: so few rows do not tell where latents end. Name the number, or "
+            "choose fewer columns."
+        )
     search = _Search(rows_of(x, seed), min(most, x.shape[1] - 1), seed)
     search.linear()
     search.walk()
