@@ -47,9 +47,9 @@ def find_number(x: np.ndarray, *, most: int = MOST, seed: int = 0) -> Number:
     """
     if len(x) < x.shape[1] > _MOST_COLUMNS:
         raise ValueError(
-            f"`n_components` must be an integer for a table with fewer rows than columns, got {len(x):,} rows "
-            f"and {x.shape[1]:,} columns: so few rows do not tell where latents end. Name the number, or "
-            "choose fewer columns."
+            f"`n_components` must be an integer where rows are fewer than columns, got {len(x):,} rows and "
+            f"{x.shape[1]:,} columns: so few rows do not tell where latents end. Name the number, or choose "
+            "fewer columns."
         )
     search = _Search(rows_of(x, seed), min(most, x.shape[1] - 1), seed)
     search.linear()
