@@ -27,6 +27,7 @@ EXAMPLE = (
     "Example: [bold]unmix deconfound emb.parquet --meta meta.csv --batch experiment plate --label gene "
     "--control \"gene == 'EMPTY_control'\" --task treatment --out clean.parquet[/]"
 )
+_FOUND = 0.2  # share of the comparison that is done once components are found
 _WORDS = "Several words, commas, or given several times."
 
 
@@ -183,15 +184,17 @@ def _compared(source: Any, where: Any, known: Any, given: Deconfound, room: Any)
     chosen = room.some_batches(where, given.max_rows, given.random_state)
     rows, few = source.rows(chosen), where.rows(chosen)
     with progress("Comparing") as moved:
+        moved(0.0)
+        found = room.components(rows, few, random_state=given.random_state).listed(source.names)
         scored = room.judged(
             rows,
             few,
             known.rows(chosen),
             methods=_methods(given, room),
             random_state=given.random_state,
-            on_progress=lambda name, share: moved(share),
+            on_progress=lambda name, share: moved(_FOUND + (1 - _FOUND) * share),
         )
-    return scored, room.components(rows, few, random_state=given.random_state).listed(source.names)
+    return scored, found
 
 
 def _write_page(report: Path, given: Deconfound, found: tuple[Any, Any], confounded: Any) -> None:
