@@ -32,20 +32,22 @@ def make(method: str, n_components: int, **settings: Any) -> Any:
     return estimator.set_params(**given)
 
 
-def fit_and_save(model: Any, table: Table, out: Path, **known: Any) -> Any:
-    """Fit with a checkpoint folder beside the model's file, so that a stopped fit goes on, and save."""
+def fit_and_save(model: Any, table: Table, out: Path, *, rows: Any = None, **known: Any) -> Any:
+    """Fit with a checkpoint folder beside the model's file, so that a stopped fit goes on, and save.
+
+    Of a table larger than memory `table` holds some rows, and `rows` reads all of them.
+    """
     checkpoint = checkpoint_beside(out)
-    waits = {"checkpoint", "verbose"} <= model.get_params().keys()  # others are done before one can wait
-    if waits:
-        model.set_params(checkpoint=str(checkpoint), verbose=True)
+    shown = {"checkpoint": str(checkpoint), "verbose": True}
+    before = {name: value for name, value in model.get_params(deep=False).items() if name in shown}
+    model.set_params(**{name: shown[name] for name in before})
     try:
-        model.fit(table.values, **known)
+        model.fit(table.values if rows is None else rows, **known)
     except KeyboardInterrupt as stop:
         how = "go on" if checkpoint.exists() else "start again"
         say(f"unmix: {getattr(stop, 'done', 'Interrupted.').lower()} To {how}: {again('--fresh')}")
         sys.exit(130)
-    if waits:
-        model.set_params(checkpoint=None, verbose=False)
+    model.set_params(**before)
     remember(model, table).save(out)
     shutil.rmtree(checkpoint, ignore_errors=True)
     return model

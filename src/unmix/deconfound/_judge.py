@@ -111,14 +111,14 @@ class Judge:
     def _tasks(self) -> tuple[list[str], np.ndarray]:
         """Return the treatments that trees are asked about, and the rows of these and of controls."""
         task, where = self.known.task, self.where
-        named = []
-        if task is not None and where.given:
-            named = tasks_of(task, where.control, where.batch)[:_TASKS]
-        if task is not None and not named:
+        if task is None:
+            return [], np.arange(0)
+        named = tasks_of(task, where.control, where.batch)[:_TASKS] if where.given else []
+        if not named:
             self.notes.append("AUROC on held-out batches: not scored, no treatment has 50 rows in 5 batches.")
-        if named:
-            need_trees()
-        return named, np.flatnonzero(where.control | np.isin(task, named)) if named else np.arange(0)
+            return [], np.arange(0)
+        need_trees()
+        return named, np.flatnonzero(where.control | np.isin(task, named))
 
     def trees(self, on_progress: Progress) -> list[Any]:
         """Tell each of the most frequent treatments from controls, on batches held out."""
