@@ -146,7 +146,7 @@ def first_of_each(x: np.ndarray) -> np.ndarray:
     rows = x.reshape(len(x), -1)
     seen: dict[bytes, int] = {}
     for k, row in enumerate(rows):
-        seen.setdefault(blake2b(row + 0.0, digest_size=16).digest(), k)  # -0 is 0
+        seen.setdefault(blake2b((row + 0.0).tobytes(), digest_size=16).digest(), k)  # -0 is 0
     if len(seen) == len(x):
         return np.arange(len(x))
     first = np.array(list(seen.values()))
