@@ -100,9 +100,11 @@ def narrowing(
     generator = torch.Generator().manual_seed(seed)
     model = _trained(_drawn(x, n_latents, seed), x, generator)
     yield n_latents, _measured(model, held_out, generator)
-    carried = _carried(model, x)
-    if bool((carried < _MUTE).any() and (carried >= _MUTE).any()):
-        model = _trained(model.keeping(torch.nonzero(carried >= _MUTE)[:, 0]), x, generator, _AGAIN)
+    telling = torch.nonzero(_carried(model, x) >= _MUTE)[:, 0]
+    if not len(telling):
+        return
+    if len(telling) < n_latents:
+        model = _trained(model.keeping(telling), x, generator, _AGAIN)
         yield len(model.log_width), _measured(model, held_out, generator)
     while len(model.log_width) > 1:
         model = _narrowed(model, x, generator)
