@@ -101,7 +101,8 @@ def deconfound(given: Deconfound) -> None:
     from .. import deconfound as room
 
     report = _checked(given, room)
-    source = room.open_source(given.x, columns_from(given, _columns(given, room)))
+    with progress("Reading") as moved:
+        source = room.open_source(given.x, columns_from(given, _columns(given, room)), on_progress=moved)
     metadata = _metadata(source, given, room)
     names = {key: _named(getattr(given, key), metadata) for key in ("batch", "label", "task", "relation")}
     where = room.design(metadata, names.pop("batch"), given.control)
