@@ -18,7 +18,7 @@ from .._findings import ability
 from .._names import COMMANDS
 from ..tables import Table, check_writable, is_large, survey
 from ._known import dataset, labels, read_with_truth, slots_of, take_out
-from ._models import checkpoint_beside, fit_and_save, kind_of, make, recipe_of
+from ._models import checkpoint_beside, fit_and_save, kind_of, make, recipe_of, remember_verdict
 from ._naming import Sets, beside, checked, described, named
 from ._output import Json, Seed, one_line, print_json, progress, say, taking, tell
 from ._reading import (
@@ -131,6 +131,7 @@ def fit(given: Fit) -> None:
     with _saved(given):
         graph = _causal_graph(model, rest.values) if given.causal else None
         trust = judged(model, rest.values, known.get("domains"), given.effort)
+        remember_verdict(model, trust, given.out)
         data, verdict = dataset(rest, truth, model), "none" if trust is None else trust
         _write(report, model, data=data, graph=graph, trust=verdict, **beside(rest, sets))
         about = described(model, rest, sets)

@@ -84,6 +84,16 @@ def remember(model: Any, table: Table) -> Any:
     return model
 
 
+def remember_verdict(model: Any, trust: Any, out: Path) -> None:
+    """Keep with a saved model what was said of each latent or slot, where something was."""
+    if trust is None:
+        return
+    model.trust_verdicts_ = np.array(trust.verdicts, dtype=object)
+    model.trust_probability_ = np.asarray(trust.probability, dtype=float)
+    model.trust_effort_ = trust.effort
+    model.save(out)
+
+
 def recipe_of(model: Any) -> Recipe:
     """Return what was done to the table of the fit; of a model fitted elsewhere its columns are known."""
     found = findings_of(model)

@@ -40,7 +40,7 @@ from unmix.training import device
 from ._kept import Kept
 from ._number import found_number, is_auto
 from ._streams import check_columns, remember_columns
-from ._tables import checked_codes, linear_loadings, plain, validated
+from ._tables import REMEMBERED, checked_codes, forget, linear_loadings, plain, validated
 
 _READ = 0.25  # share of a fit that one pass over a file may take, for the bar
 _WIDE = 2000  # columns from which on a covariance is not formed where rows are fewer
@@ -351,6 +351,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             # whether all is finite shows in the first pass, at no cost
             checks: dict[str, Any] = {"ensure_min_samples": 2, "ensure_all_finite": False}
             values = validate_data(self, plain(X), dtype=[np.float64, np.float32], **checks)
+            forget(self, *REMEMBERED)
             held = torch.from_numpy(np.require(values, requirements=["C", "W"])).to(place or "cpu")
             return array_rows(held, block(values.shape[1]))
         (remember_columns if place is not None else check_columns)(self, rows)

@@ -18,7 +18,7 @@ from unmix.training import device
 
 from ._kept import Kept
 from ._number import found_number, is_auto
-from ._tables import check_table, checked_codes, linear_loadings, plain, validated
+from ._tables import REMEMBERED, check_table, checked_codes, forget, linear_loadings, plain, validated
 
 SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
 SOLVERS = ("descent", "ransac", "subspaces", "lagrangian")
@@ -136,6 +136,7 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         self._check_settings()
         values = validate_data(self, plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
+        forget(self, *REMEMBERED)
         values = np.ascontiguousarray(values, dtype=np.float64)
         n = self._number(values)
         check_table(values, n)

@@ -1,6 +1,6 @@
 """Tables larger than memory: one pass tells what a model must know of them, and the rows stay on disk."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from unmix.rows import Rows, file_rows
 
-from ._holes import OPTIONS, counted_by, fill, medians_of, without_columns
+from ._holes import OPTIONS, counted_by, fill, medians_of, names_of, without_columns
 from ._metadata import n_rows_in, read_beside
 from ._read import check_file, suffix_of
 from ._table import Columns, Table
@@ -72,19 +72,26 @@ def survey(path: str | Path, columns: Columns, *, on_progress: Progress = lambda
     table = replace(beside, values=few, names=names, recipe=replace(recipe, missing=columns.missing))
     table, seen = _without(table, seen, seen.n_finite == 0, "no number in it", str(file))
     table, seen, medians = _mended(table, seen, columns.missing, str(file))
+    if medians:  # columns may be copies of each other once they are filled
+        seen = replace(seen, marks=_marked(_opened(file, names_of(table), medians)))
     table, seen = _without(table, seen, seen.constant, "constant", str(file))
     table, seen = _without(table, seen, seen.repeated, "a copy of another", str(file))
-    assert table.names is not None
-    rows = _opened(file, table.names)
-    if medians is not None:
-        filled = np.array([medians[name] for name in table.names])
-        take = rows.take
-        rows = rows._replace(take=lambda start, stop: fill(take(start, stop), filled))
+    rows = _opened(file, names_of(table), medians)
     return Survey(rows, described(table, rows.n_rows))
 
 
-def _opened(file: Path, names: tuple[str, ...]) -> Rows:
-    return file_rows(file, lambda n_columns: max(256, _BLOCK // n_columns), names=names)
+def _opened(file: Path, names: tuple[str, ...], medians: Mapping[str, float] | None = None) -> Rows:
+    """Open the file; holes are filled where medians are given."""
+    rows = file_rows(file, lambda n_columns: max(256, _BLOCK // n_columns), names=names)
+    if not medians:
+        return rows
+    take, filled = rows.take, np.array([medians[name] for name in names])
+    return rows._replace(take=lambda start, stop: fill(take(start, stop), filled))
+
+
+def _marked(rows: Rows) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return np.sum([_marks(block, rng) for block in rows.blocks()], axis=0)
 
 
 @dataclass(frozen=True, eq=False)
