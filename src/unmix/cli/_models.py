@@ -39,7 +39,7 @@ def fit_and_save(model: Any, table: Table, out: Path, *, rows: Any = None, **kno
     """
     checkpoint = checkpoint_beside(out)
     shown = {"checkpoint": str(checkpoint), "verbose": True}
-    before = {name: value for name, value in model.get_params(deep=False).items() if name in shown}
+    before = {name: value for name, value in model.get_params().items() if name in shown}
     model.set_params(**{name: shown[name] for name in before})
     try:
         model.fit(table.values if rows is None else rows, **known)
