@@ -74,7 +74,11 @@ def harmony(x: np.ndarray, design: Design, *, random_state: int = 0) -> np.ndarr
 
     white = pca_white(x, design)
     batch = pandas.DataFrame({"batch": design.outer.astype(str)})
-    return np.asarray(harmonypy.run_harmony(white, batch, "batch", random_state=random_state).Z_corr).T
+    found = harmonypy.run_harmony(white, batch, "batch", random_state=random_state, verbose=False)
+    corrected = np.asarray(found.Z_corr)
+    return (
+        corrected if corrected.shape == white.shape else corrected.T
+    )  # before version 2, cells were columns
 
 
 def scored(path: str, with_harmony: bool) -> Any:

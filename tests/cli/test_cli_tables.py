@@ -4,6 +4,8 @@ import gzip
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import unmix as library
@@ -90,6 +92,70 @@ def test_cells_get_loadings_and_how_they_came_about(plate, fitted, tmp_path, unm
     assert cells.uns["unmix"]["method"] == "DiverseDictionaryLearning"
     assert cells.uns["unmix"]["settings"]["n_components"] == 2
     assert list(cells.uns["unmix"]["recipe"]["features"]) == ["f0", "f1", "f2", "f3", "f4"]
+    assert cells.uns["unmix"]["recipe"]["dropped"] == {"flat": "constant", "twin": "a copy of another"}
+    assert list(cells.uns["unmix"]["names"]) == ["z0", "z1"]
+    verdict = cells.uns["unmix"]["verdict"]
+    assert set(verdict["verdicts"]) <= {"yes", "no", "not checked"} and verdict["effort"] == "none"
+    assert verdict["probability"].shape == (2,)
+
+
+def test_a_verdict_does_not_outlive_its_fit(fitted):
+    model = library.load(fitted)
+    assert len(model.trust_verdicts_) == 2
+    model.set_params(max_iter=1, n_restarts=1).fit(np.random.default_rng(0).normal(size=(40, 5)))
+    assert not hasattr(model, "trust_verdicts_") and not hasattr(model, "recipe_")
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Let every Parquet file count as one that is larger than memory."""
+    from unmix.tables import _survey
+
+    monkeypatch.setattr(_survey, "LARGE", 0)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_a_large_file_is_fitted_as_one_in_memory_is(tmp_path, unmix_json, unmix, monkeypatch, large):
+    rng = np.random.default_rng(0)
+    x = rng.laplace(size=(400, 3)) @ rng.normal(size=(3, 6))
+    known = {
+        "well": [f"W{i}" for i in range(400)],
+        "Metadata_Plate": np.repeat([1, 2], 200),
+        "flat": np.ones(400),
+    }
+    columns = known | {f"f{j}": column for j, column in enumerate(x.T)} | {"again": x[:, 0]}
+    pa.parquet.write_table(pa.table(columns), tmp_path / "x.parquet")
+    asked = ("fit", tmp_path / "x.parquet", "--method", "ica", "--n-components", 3)
+    result = unmix(*asked, "--out", tmp_path / "streamed", "--report", tmp_path / "r.html")
+    assert "read in blocks" in result.err and "Dropped 1 column, a copy of another: 'again'." in result.err
+    assert "Left out (constant): flat." in (tmp_path / "r.html").read_text(encoding="utf-8")
+    monkeypatch.undo()
+    unmix_json(*asked, "--out", tmp_path / "whole")
+    streamed, whole = library.load(tmp_path / "streamed"), library.load(tmp_path / "whole")
+    np.testing.assert_allclose(streamed.transform(x[:, :6]), whole.transform(x[:, :6]), atol=1e-5)
+    assert streamed.recipe_.to_dict() == whole.recipe_.to_dict()
+    assert list(streamed.feature_names_in_) == [f"f{j}" for j in range(6)]
+    pa.parquet.write_table(pa.table({"f0": x[:, 0]}), tmp_path / "narrow.parquet")
+    lacking = unmix(
+        "transform", tmp_path / "streamed", tmp_path / "narrow.parquet", "--out", tmp_path / "z.csv"
+    )
+    assert lacking.code == 2 and "it lacks 'f1', 'f2'" in lacking.err
+
+
+def test_holes_of_a_large_file_are_counted_or_filled(tmp_path, unmix, unmix_json, large):
+    x = np.random.default_rng(0).laplace(size=(300, 4))
+    x[:5, 1] = np.nan
+    pa.parquet.write_table(
+        pa.table({f"f{j}": column for j, column in enumerate(x.T)}), tmp_path / "x.parquet"
+    )
+    asked = ("fit", tmp_path / "x.parquet", "--method", "ica", "--n-components", 2)
+    result = unmix(*asked, "--out", tmp_path / "m")
+    assert result.code == 2 and "column 'f1' has 5 (5 of 300 rows)" in result.err
+    unmix_json(*asked, "--out", tmp_path / "m", "--missing", "median")
+    recipe = library.load(tmp_path / "m").recipe_
+    np.testing.assert_allclose(recipe.medians, np.nanmedian(x, axis=0))
+    unmix_json(*asked, "--out", tmp_path / "n", "--missing", "drop-columns")
+    assert library.load(tmp_path / "n").recipe_.features == ("f0", "f2", "f3")
 
 
 def test_medians_of_the_fit_fill_holes_when_asked(plate, fitted, tmp_path, unmix_json):

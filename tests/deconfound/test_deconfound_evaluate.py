@@ -150,14 +150,19 @@ def test_what_can_not_be_scored_says_why():
 
 
 @pytest.mark.slow
-def test_independent_components_help_trees_on_plates_that_they_have_not_seen():
+@pytest.mark.parametrize("seed", [501, 502, 503, 504, 505])
+def test_independent_components_help_trees_on_plates_that_they_have_not_seen(seed):
     pytest.importorskip("lightgbm")
-    from unmix.experiments.papers.nearid.plates import CELLS, VALUES, run
+    from unmix.experiments.papers.nearid.plates import CELLS, N_FACTORS, PLATES, VALUES, plates, run
 
-    first = {cell.row: cell for cell in CELLS[:: len(VALUES)]}
-    found = {row: [run(cell, seed, "laptop") for seed in (201, 202)] for row, cell in first.items()}
-    auroc = {row: np.mean([values["AUROC"] for values in runs]) for row, runs in found.items()}
-    others = [auroc["PCA"], auroc["PCA + random rotation"]]
-    assert all(values["concentration"] > 0.8 for values in found["PCA + ICA"])
-    assert auroc["PCA + ICA"] >= max(others) + 0.02
-    assert min(others) > auroc["raw x"]  # by how much is a matter of the mixing that was drawn
+    cells = {cell.row: cell for cell in CELLS[:: len(VALUES)]}
+    rows = ("raw x", "PCA", "PCA + random rotation", "PCA + ICA")
+    base, white, turned, independent = (run(cells[row], seed, "laptop") for row in rows)
+    turns = (white["AUROC"], turned["AUROC"])
+    assert independent["AUROC"] >= max(turns) + 0.02 and independent["concentration"] > 0.8
+    assert min(turns) > base["AUROC"]
+    x, factors, _ = plates(PLATES["laptop"], seed)
+    carried = np.var(factors[:, :2] * np.linalg.norm(np.linalg.lstsq(factors, x)[0], axis=1)[:2], axis=0)
+    drowned = carried.max() / x.var(0).sum() < 1 / N_FACTORS
+    # where a factor of the treatment is among the largest, trees see it in the table as it is
+    assert min(turns) >= base["AUROC"] + 0.05 or not drowned

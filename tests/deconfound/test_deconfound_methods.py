@@ -100,6 +100,20 @@ def test_combat_takes_out_location_and_scale_and_shrinks_what_is_chance():
     assert min(left) > 0.02  # noise of single columns is not taken for a batch's doing
 
 
+@pytest.mark.parametrize("sizes", [(12, 20, 15, 30, 9), (40, 3), (8,) * 7])
+def test_combat_is_that_of_a_peer(sizes, capsys):
+    pandas, peer = pytest.importorskip("pandas"), pytest.importorskip("neuroCombat")
+    rng = np.random.default_rng(len(sizes))
+    plate = np.repeat(np.arange(len(sizes)), sizes)
+    effects, spreads = 2 * rng.normal(size=(len(sizes), 50)), rng.uniform(0.5, 2, size=(len(sizes), 50))
+    x = rng.normal(size=(len(plate), 50)) * spreads[plate] + effects[plate] + 3 * rng.normal(size=50)
+    ours = METHODS["combat"](x, design({"plate": plate}, ["plate"]))
+    theirs = peer.neuroCombat(dat=x.T, covars=pandas.DataFrame({"plate": plate}), batch_col="plate")["data"].T
+    assert np.abs(ours - theirs).max() < 1e-3 * np.abs(x - theirs).max()  # both stop at changes of 1e-4
+    shuffled = METHODS["combat"](x[::-1], design({"plate": plate[::-1]}, ["plate"]))[::-1]
+    assert np.allclose(ours, shuffled)
+
+
 def test_a_rotation_changes_no_angle_and_so_no_neighbour(plates):
     x, meta, _ = plates
     found = evaluate(

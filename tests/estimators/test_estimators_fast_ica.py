@@ -407,3 +407,42 @@ def test_few_rows_of_many_columns_are_fitted_within_their_span(monkeypatch):
     x[3, 7] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         FastICA(4).fit(x)
+
+
+def test_a_file_is_read_twice_where_its_white_rows_are_few(tmp_path, monkeypatch):
+    from unmix.rows import array_rows
+    from unmix.solvers.ica import _white
+
+    rng = np.random.default_rng(0)
+    x = rng.laplace(size=(900, 3)) @ rng.normal(size=(3, 5))
+    read = []
+
+    def rows():
+        held = array_rows(x, 100)
+        return held._replace(take=lambda a, b: read.append(a) or held.take(a, b), resident=False)
+
+    settings = {"random_state": 0, "device": "cpu"}
+    kept = FastICA(3, **settings).fit(rows())
+    assert read.count(800) == 2 and kept.n_iter_ > 2
+    monkeypatch.setattr(_white, "HELD", 0)
+    read.clear()
+    again = FastICA(3, **settings).fit(rows())
+    assert read.count(800) > again.n_iter_
+    np.testing.assert_allclose(kept.components_, again.components_, atol=1e-4)
+    np.testing.assert_allclose(kept.transform(rows()), kept.transform(x), atol=1e-6)
+
+
+@pytest.mark.parametrize("restarts", [1, 3])
+def test_a_fit_tells_how_far_it_is_only_when_asked(restarts):
+    from unmix import _waiting
+
+    x = np.random.default_rng(0).laplace(size=(500, 4))
+    for verbose in (False, True):
+        told = []
+        token = _waiting._ENCLOSING.set(lambda share, words, told=told: told.append(share))
+        try:
+            model = FastICA(n_restarts=restarts, verbose=verbose, random_state=0).fit(x)
+        finally:
+            _waiting._ENCLOSING.reset(token)
+        assert bool(told) == verbose
+    assert told == sorted(told) and told[0] >= 0 and told[-1] <= 1 and len(told) >= model.n_iter_

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy.stats import multivariate_normal
 
-from unmix.solvers.number import Number, Trial, factors, find_number
+from unmix.solvers.number import Number, Trial, _bottleneck, factors, find_number
+from unmix.solvers.number._bottleneck import Bent, narrowing
 from unmix.solvers.number._factors import Factors
 from unmix.solvers.number._search import rows_of
 
@@ -107,3 +109,32 @@ def test_the_winner_of_each_number_is_the_shortest_code():
 def test_few_rows_of_thousands_of_columns_do_not_tell():
     with pytest.raises(ValueError, match="20 rows and 2,500 columns"):
         find_number(np.random.default_rng(0).normal(size=(20, 2500)))
+
+
+def test_an_autoencoder_without_a_latent_is_the_one_with_that_latent_unheard():
+    x = torch.as_tensor(rows_of(mixed(), 0), dtype=torch.float32)
+    torch.manual_seed(0)
+    model = Bent(x, 3)
+    for parameter in model.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    kept, noise = torch.tensor([2, 0]), torch.randn(len(x), 3)
+    small = model.keeping(kept)
+    assert torch.equal(small.encoder(x), model.encoder(x)[:, kept])
+    code = torch.randn(5, 3) * torch.tensor([1.0, 0.0, 1.0])
+    torch.testing.assert_close(small.decoder(code[:, kept]), model.decoder(code))
+    torch.testing.assert_close(small.terms(x, noise[:, kept])[1], model.terms(x, noise)[1][:, kept])
+    assert len(model.log_width) == 3  # which is left as it is
+
+
+def test_a_narrowing_starts_at_the_widest_and_ends_at_one():
+    x = torch.as_tensor(rows_of(mixed(), 0), dtype=torch.float32)
+    widths, found = zip(*narrowing(x[60:], x[:60], 4), strict=True)
+    assert widths[0] == 4 and widths[-1] == 1 and list(widths) == sorted(set(widths), reverse=True)
+    lengths = {n: each.lengths.mean() for n, each in zip(widths, found, strict=True)}
+    assert lengths[1] > lengths[2] + 0.3  # two latents
+
+
+def test_where_no_latent_says_anything_none_is_taken_out(monkeypatch):
+    monkeypatch.setattr(_bottleneck, "_carried", lambda model, x: torch.full((3,), 0.01))
+    x = torch.as_tensor(rows_of(mixed(60), 0), dtype=torch.float32)
+    assert [n for n, _ in narrowing(x[20:], x[:20], 3)] == [3]

@@ -27,6 +27,7 @@ EXAMPLE = (
     "Example: [bold]unmix deconfound emb.parquet --meta meta.csv --batch experiment plate --label gene "
     "--control \"gene == 'EMPTY_control'\" --task treatment --out clean.parquet[/]"
 )
+_FOUND = 0.2  # share of the comparison that is done once components are found
 _WORDS = "Several words, commas, or given several times."
 
 
@@ -100,7 +101,8 @@ def deconfound(given: Deconfound) -> None:
     from .. import deconfound as room
 
     report = _checked(given, room)
-    source = room.open_source(given.x, columns_from(given, _columns(given, room)))
+    with progress("Reading") as moved:
+        source = room.open_source(given.x, columns_from(given, _columns(given, room)), on_progress=moved)
     metadata = _metadata(source, given, room)
     names = {key: _named(getattr(given, key), metadata) for key in ("batch", "label", "task", "relation")}
     where = room.design(metadata, names.pop("batch"), given.control)
@@ -183,15 +185,17 @@ def _compared(source: Any, where: Any, known: Any, given: Deconfound, room: Any)
     chosen = room.some_batches(where, given.max_rows, given.random_state)
     rows, few = source.rows(chosen), where.rows(chosen)
     with progress("Comparing") as moved:
+        moved(0.0)
+        found = room.components(rows, few, random_state=given.random_state).listed(source.names)
         scored = room.judged(
             rows,
             few,
             known.rows(chosen),
             methods=_methods(given, room),
             random_state=given.random_state,
-            on_progress=lambda name, share: moved(share),
+            on_progress=lambda name, share: moved(_FOUND + (1 - _FOUND) * share),
         )
-    return scored, room.components(rows, few, random_state=given.random_state).listed(source.names)
+    return scored, found
 
 
 def _write_page(report: Path, given: Deconfound, found: tuple[Any, Any], confounded: Any) -> None:

@@ -15,11 +15,19 @@ import typer
 
 from .._findings import ability
 from .._names import COMMANDS
-from ..tables import Table, check_writable
+from ..tables import Table, check_writable, is_large, survey
 from ._known import dataset, labels, read_with_truth, slots_of, take_out
-from ._models import checkpoint_beside, fit_and_save, forget_checkpoint, kind_of, make, recipe_of
+from ._models import (
+    checkpoint_beside,
+    fit_and_save,
+    forget_checkpoint,
+    kind_of,
+    make,
+    recipe_of,
+    remember_verdict,
+)
 from ._naming import Sets, beside, checked, described, named
-from ._output import Json, Seed, one_line, print_json, say, taking, tell
+from ._output import Json, Seed, one_line, print_json, progress, say, taking, tell
 from ._reading import (
     Drop,
     Features,
@@ -120,21 +128,34 @@ def fit(given: Fit) -> None:
     refuse_existing(report, given.force, option="--report")
     if given.causal and find_spec("causallearn") is None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
-    columns = columns_from(given)
-    table, truth = read_with_truth(given.x, columns=columns, labels=(given.domains,))
+    table, truth, rows = _read(given)
     rest, known = _known(table, given.method, given.domains)
     sets = checked(given.variable_sets, rest)
     say_notes(table.notes)
     if given.fresh:
         forget_checkpoint(checkpoint)
-    model = fit_and_save(_estimator(given, rest.values), rest, given.out, **known)
+    model = fit_and_save(_estimator(given, rest.values), rest, given.out, rows=rows, **known)
     with _saved(given):
         graph = _causal_graph(model, rest.values) if given.causal else None
         trust = judged(model, rest.values, known.get("domains"), given.effort)
+        remember_verdict(model, trust, given.out)
         data, verdict = dataset(rest, truth, model), "none" if trust is None else trust
         _write(report, model, data=data, graph=graph, trust=verdict, **beside(rest, sets))
         about = described(model, rest, sets)
     _tell(given, model.findings(), trust, {"graph": graph, "report": report, "description": about})
+
+
+def _read(given: Fit) -> tuple[Table, dict[str, Any], Any]:
+    """Read the table and what is known of it; of one larger than memory some rows, and how to read all."""
+    columns = columns_from(given)
+    streams = given.domains is None and "rows" in getattr(kind_of(given.method), "takes", ())
+    if streams and is_large(given.x, columns):
+        with progress("Reading") as moved:
+            found = survey(given.x, columns, on_progress=moved)
+        shown = f"{len(found.table.values):,} of {found.rows.n_rows:,} rows"
+        say(f"unmix: note: The table is read in blocks; what is told of it is told of {shown}.")
+        return found.table, {}, found.rows
+    return *read_with_truth(given.x, columns=columns, labels=(given.domains,)), None
 
 
 def _write(report: Path | None, model: Any, **shown: Any) -> None:

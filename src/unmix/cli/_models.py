@@ -33,20 +33,22 @@ def make(method: str, n_components: int, **settings: Any) -> Any:
     return estimator.set_params(**given)
 
 
-def fit_and_save(model: Any, table: Table, out: Path, **known: Any) -> Any:
-    """Fit with a checkpoint folder beside the model's file, so that a stopped fit goes on, and save."""
+def fit_and_save(model: Any, table: Table, out: Path, *, rows: Any = None, **known: Any) -> Any:
+    """Fit with a checkpoint folder beside the model's file, so that a stopped fit goes on, and save.
+
+    Of a table larger than memory `table` holds some rows, and `rows` reads all of them.
+    """
     checkpoint = checkpoint_beside(out)
-    waits = {"checkpoint", "verbose"} <= model.get_params().keys()  # others are done before one can wait
-    if waits:
-        model.set_params(checkpoint=str(checkpoint), verbose=True)
+    shown = {"checkpoint": str(checkpoint), "verbose": True}
+    before = {name: value for name, value in model.get_params().items() if name in shown}
+    model.set_params(**{name: shown[name] for name in before})
     try:
-        model.fit(table.values, **known)
+        model.fit(table.values if rows is None else rows, **known)
     except KeyboardInterrupt as stop:
         how = "go on" if checkpoint.exists() else "start again"
         say(f"unmix: {getattr(stop, 'done', 'Interrupted.').lower()} To {how}: {again('--fresh')}")
         sys.exit(130)
-    if waits:
-        model.set_params(checkpoint=None, verbose=False)
+    model.set_params(**before)
     remember(model, table).save(out)
     forget_checkpoint(checkpoint)
     return model
@@ -114,6 +116,16 @@ def remember(model: Any, table: Table) -> Any:
     if table.recipe is not None:
         model.recipe_ = table.recipe
     return model
+
+
+def remember_verdict(model: Any, trust: Any, out: Path) -> None:
+    """Keep with a saved model what was said of each latent or slot, where something was."""
+    if trust is None:
+        return
+    model.trust_verdicts_ = np.array(trust.verdicts, dtype=object)
+    model.trust_probability_ = np.asarray(trust.probability, dtype=float)
+    model.trust_effort_ = trust.effort
+    model.save(out)
 
 
 def recipe_of(model: Any) -> Recipe:

@@ -113,10 +113,19 @@ def _loadings(fitted: Any, table: Table) -> dict[str, np.ndarray]:
 
 
 def _told(fitted: Any) -> dict[str, Any]:
-    """Return how the latents came about: the method, its settings, and what was done to the table."""
+    """Return how the latents came about: method and settings, what was done to the table, the verdict."""
     settings = fitted.get_params(deep=False) if hasattr(fitted, "get_params") else {}
     plain = {name: value for name, value in settings.items() if isinstance(value, bool | int | float | str)}
-    return {"method": findings_of(fitted).method, "settings": plain, "recipe": recipe_of(fitted).to_dict()}
+    told = {"method": findings_of(fitted).method, "settings": plain, "recipe": recipe_of(fitted).to_dict()}
+    return told | {"names": np.array(_names(fitted), dtype=object)} | _verdict(fitted)
+
+
+def _verdict(fitted: Any) -> dict[str, Any]:
+    """Return what the fit said of each latent or slot, where it was asked."""
+    if getattr(fitted, "trust_verdicts_", None) is None:
+        return {}
+    parts = {name: getattr(fitted, f"trust_{name}_") for name in ("verdicts", "probability", "effort")}
+    return {"verdict": parts}
 
 
 def _warn_of_units(table: Table) -> None:

@@ -93,7 +93,7 @@ def fit_anchored(
     units : bool
         Whether to bring columns to unit variance first.
     on_progress : callable, optional
-        Told the share of rows that were read.
+        Told the share of the work that is done.
 
     Returns
     -------
@@ -104,11 +104,16 @@ def fit_anchored(
     Bartz (2016), Cross-validation based nonlinear shrinkage, arXiv:1611.00798: variances on held-out data.
     """
     sums = _Sums(design, units)
+    tell = on_progress or (lambda share: None)
     for block in blocks():
         sums.add(block)
-        if on_progress is not None:
-            on_progress(sums.at / len(design))
-    return _adjustment(sums)
+        tell(_reading(len(design), block.shape[1]) * sums.at / len(design))
+    return _adjustment(sums, tell)
+
+
+def _reading(n_rows: int, n_features: int) -> float:
+    """Return the share of a fit that the pass over the rows takes, beside the decompositions."""
+    return n_rows / (n_rows + 0.03 * n_features**2)
 
 
 class _Sums:
@@ -172,9 +177,9 @@ def folds_of(design: Design) -> tuple[np.ndarray, int]:
     return which % n_folds, n_folds
 
 
-def _adjustment(sums: _Sums) -> Adjustment:
+def _adjustment(sums: _Sums, tell: Callable[[float], None]) -> Adjustment:
     scale, whole = sums.scale, sums.products.sum(0)
-    held = _held_out_variances(sums, whole, scale)
+    held = _held_out_variances(sums, whole, scale, tell)
     covariance, _ = _moments(whole, sums.fold_sums.sum(0), sums.fold_counts.sum(), scale)
     values, directions = np.linalg.eigh(covariance)
     floor = _FLOOR * max(float(held.mean()), np.finfo(float).tiny)
@@ -193,10 +198,15 @@ def _moments(
     return covariance / np.outer(scale, scale), mean
 
 
-def _held_out_variances(sums: _Sums, whole: np.ndarray, scale: np.ndarray) -> np.ndarray:
+def _held_out_variances(
+    sums: _Sums, whole: np.ndarray, scale: np.ndarray, tell: Callable[[float], None]
+) -> np.ndarray:
     """Return the variance of controls along each principal direction of the controls of other batches."""
     added, total, count = np.zeros(len(scale)), sums.fold_sums.sum(0), sums.fold_counts.sum()
-    for products, own, n in zip(sums.products, sums.fold_sums, sums.fold_counts, strict=True):
+    read = _reading(len(sums.design), len(scale))
+    folds = zip(sums.products, sums.fold_sums, sums.fold_counts, strict=True)
+    for k, (products, own, n) in enumerate(folds):
+        tell(read + (1 - read) * k / sums.n_folds)
         covariance, mean = _moments(whole - products, total - own, count - n, scale)
         directions = np.linalg.eigh(covariance)[1]
         about = products - np.outer(own, mean) - np.outer(mean, own) + n * np.outer(mean, mean)

@@ -52,7 +52,7 @@ def evaluate(
         Of more rows, whole batches are drawn until there are as many.
     random_state : int
     on_progress : callable, optional
-        Told what is being done, and the share of methods that are done.
+        Told what is being done, and the share that is done.
 
     Returns
     -------
@@ -127,12 +127,12 @@ def judged(
     """Compare methods on the rows given; the parameters are those of `evaluate`, already read."""
     named = methods if isinstance(methods, Mapping) else {name: method_named(name) for name in methods}
     judge = Judge(x, where, known, random_state)
+    tell, part = on_progress or (lambda name, share: None), 0.5 if judge.tasks else 1.0
     scores = {}
     for k, (name, method) in enumerate(named.items()):
-        if on_progress is not None:
-            on_progress(name, k / len(named))
+        tell(name, part * k / len(named))
         scores[name] = judge.scores(method)
-    folds = judge.trees(on_progress)
+    folds = judge.trees(lambda name, share: tell(name, part + (1 - part) * share))
     return Evaluation(judge.with_trees(scores, folds), None, tuple(judge.notes), folds, len(x))
 
 

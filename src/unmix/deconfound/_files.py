@@ -1,7 +1,7 @@
 """The call for files: a table larger than memory is read block by block, adjusted and written again."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,9 @@ from unmix.tables import (
     prepared,
     read,
     read_beside,
+    read_like,
     suffix_of,
+    survey,
     write,
     writing,
 )
@@ -25,6 +27,7 @@ from ._design import Design
 from ._methods import DEFAULT, method_named
 
 Progress = Callable[[float], None]
+_TURN = 0.03  # entries that are read in the time of one entry of all covariances that are decomposed
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +83,14 @@ class Source:
         return np.concatenate(parts)
 
 
-def open_source(path: str, columns: Columns) -> Source:
-    """Open a table; Parquet files without holes to fill are left on disk."""
-    if suffix_of(path) != ".parquet" or columns.missing != "error":
+def open_source(path: str, columns: Columns, *, on_progress: Progress = lambda share: None) -> Source:
+    """Open a table; a Parquet file is looked through and left on disk, unless rows with holes are to go."""
+    if suffix_of(path) != ".parquet" or columns.missing == "drop-rows":
         return Source(path, columns, prepared(read(path, columns=columns), path))
-    table, recipe = read_beside(path, columns)
-    return Source(path, columns, table, recipe)
+    found = survey(path, columns, on_progress=on_progress).table.recipe
+    assert found is not None
+    table, _ = read_beside(path, columns)
+    return Source(path, columns, replace(table, recipe=found), found)
 
 
 def adjust_file(
@@ -100,8 +105,11 @@ def adjust_file(
     """Write the adjusted table; the default method reads the source twice, others need it in memory."""
     if method != DEFAULT or source.recipe is None or suffix_of(out) == ".h5ad":
         return _adjust_whole(source, where, out, method, random_state), None
+    reading = _share_of_fit(source)
     learnt = fit_anchored(
-        lambda: (block.values for block in source.blocks()), where, on_progress=lambda s: on_progress(s / 2)
+        lambda: (block.values for block in source.blocks()),
+        where,
+        on_progress=lambda s: on_progress(s * reading),
     )
     done = 0
     with writing(out, list(source.names or ())) as put:
@@ -109,12 +117,20 @@ def adjust_file(
             batch = where.batch[done : done + len(block.values)]
             put(learnt.apply(block.values, batch), block)
             done += len(batch)
-            on_progress(0.5 + done / source.n_rows / 2)
+            on_progress(reading + (1 - reading) * done / source.n_rows)
     return Path(out), learnt
 
 
+def _share_of_fit(source: Source) -> float:
+    """Return the share of the work that is done before the first row is written."""
+    passing, turning = source.n_rows * source.n_features, _TURN * source.n_features**3
+    return (passing + turning) / (2.5 * passing + turning)
+
+
 def _adjust_whole(source: Source, where: Design, out: str | Path, method: str, random_state: int) -> Path:
-    table = source.table if source.recipe is None else read(source.path, columns=source.columns)
+    table = source.table
+    if source.recipe is not None:
+        table, _ = read_like(source.path, source.recipe, columns=source.columns)
     adjusted = method_named(method)(table.values, where, random_state=random_state)
     adjusted = adjusted.astype(table.values.dtype, copy=False)
     return write(out, adjusted, names_out(table, method, adjusted), like=table)

@@ -42,7 +42,8 @@ class Judge:
         self.original = standard(x)
         self.halves = _halves(where, random_state)
         self.notes: list[str] = []
-        self.tables: dict[Any, np.ndarray] = {}
+        self.tasks, self.for_trees = self._tasks()
+        self.tables: dict[Any, np.ndarray] = {}  # no more of them than trees will look at
         if self.halves is None:
             self.notes.append(
                 "Controls that were not fitted to: not scored, some batch has a single control."
@@ -50,8 +51,8 @@ class Judge:
 
     def scores(self, method: Method) -> dict[str, Score]:
         """Return all that neighbours and variances say of a method."""
-        adjusted = method(self.x, self.where, random_state=self.seed)
-        self.tables[method] = adjusted
+        adjusted = _checked(method(self.x, self.where, random_state=self.seed), len(self.x))
+        self.tables[method] = adjusted[self.for_trees].astype(np.float32)
         found = {"leak": self._leak(adjusted, self.where.control)}
         if self.halves is not None:
             found["leak_held_out"] = self._held_out(method)
@@ -107,20 +108,27 @@ class Judge:
             return rows
         return np.sort(np.random.default_rng(self.seed).choice(rows, _NEIGHBOURS, replace=False))
 
-    def trees(self, on_progress: Progress | None) -> list[Any]:
-        """Tell each of the most frequent treatments from controls, on batches held out."""
+    def _tasks(self) -> tuple[list[str], np.ndarray]:
+        """Return the treatments that trees are asked about, and the rows of these and of controls."""
         task, where = self.known.task, self.where
         if task is None:
-            return []
+            return [], np.arange(0)
         named = tasks_of(task, where.control, where.batch)[:_TASKS] if where.given else []
         if not named:
             self.notes.append("AUROC on held-out batches: not scored, no treatment has 50 rows in 5 batches.")
-            return []
+            return [], np.arange(0)
         need_trees()
+        return named, np.flatnonzero(where.control | np.isin(task, named))
+
+    def trees(self, on_progress: Progress) -> list[Any]:
+        """Tell each of the most frequent treatments from controls, on batches held out."""
+        if not self.tasks:
+            return []
+        assert self.known.task is not None
+        task, where = self.known.task[self.for_trees], self.where.rows(self.for_trees)
         found: list[Any] = []
-        for k, name in enumerate(named):
-            if on_progress is not None:
-                on_progress(f"trees for {name}", k / len(named))
+        for k, name in enumerate(self.tasks):
+            on_progress(f"trees for {name}", k / len(self.tasks))
             rows = np.flatnonzero(where.control | (task == name))
             tables = {method: values[rows] for method, values in self.tables.items()}
             positive = ~where.control[rows]
@@ -139,6 +147,16 @@ class Judge:
                 chances = {"auroc": 0.5, "hoyer": float("nan"), "concentration": float("nan")}
                 row |= {key: _over_folds(own, key, chance) for key, chance in chances.items()}
         return scores
+
+
+def _checked(adjusted: np.ndarray, n_rows: int) -> np.ndarray:
+    """Refuse what a method of one's own returns, if it is not a table of the same rows."""
+    if np.ndim(adjusted) != 2 or len(adjusted) != n_rows:
+        raise ValueError(
+            f"`methods` must return one row for each of the {n_rows:,} rows, got shape {np.shape(adjusted)}. "
+            "Is it on its side?"
+        )
+    return adjusted
 
 
 def _over_folds(folds: list[Any], key: str, chance: float) -> Score:

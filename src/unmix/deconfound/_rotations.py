@@ -1,5 +1,6 @@
 """The four conditions of the paper: the table, white, its independent components, and a random rotation."""
 
+import hashlib
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -74,16 +75,30 @@ def haar(n: int, random_state: int) -> np.ndarray:
 
 
 def rotation_of(white: np.ndarray, random_state: int) -> tuple[np.ndarray, Any]:
-    """Return the rotation to independent components, and the fitted model; of many rows some are enough."""
-    from unmix.estimators import FastICA
+    """Return the rotation to independent components, and the fitted model; of many rows some are enough.
 
+    Several methods ask for the components of one table: the last model is kept, and found by its rows.
+    """
     few = white
     if len(white) > _MOST_ROWS:
         few = white[np.random.default_rng(random_state).choice(len(white), _MOST_ROWS, replace=False)]
+    few = np.ascontiguousarray(few)
+    key = (hashlib.blake2b(few.data).digest(), few.shape, random_state)
+    if key not in _LAST:
+        _LAST.clear()
+        _LAST[key] = _independent(few, random_state)
+    return _LAST[key].components_, _LAST[key]
+
+
+_LAST: dict[Any, Any] = {}
+
+
+def _independent(white: np.ndarray, random_state: int) -> Any:
+    from unmix.estimators import FastICA
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # reliabilities say which components are right
-        model = FastICA(white.shape[1], random_state=random_state, device="cpu").fit(few)
-    return model.components_, model
+        return FastICA(white.shape[1], random_state=random_state, device="cpu").fit(white)
 
 
 def fitting_rows(fit_on: str, design: Design, train: np.ndarray | None = None) -> np.ndarray | None:

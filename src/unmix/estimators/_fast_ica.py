@@ -1,9 +1,11 @@
 """Independent component analysis for tables of any length."""
 
+import math
 import os
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 import torch
@@ -13,6 +15,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from unmix._waiting import Show, waiting
 from unmix.rows import DaskRows, Rows, array_rows, dask_rows, file_rows, is_dask
 from unmix.solvers.ica import (
     CONTRASTS,
@@ -37,8 +40,9 @@ from unmix.training import device
 from ._kept import Kept
 from ._number import found_number, is_auto
 from ._streams import check_columns, remember_columns
-from ._tables import checked_codes, linear_loadings, plain, validated
+from ._tables import REMEMBERED, checked_codes, forget, linear_loadings, plain, validated
 
+_READ = 0.25  # share of a fit that one pass over a file may take, for the bar
 _WIDE = 2000  # columns from which on a covariance is not formed where rows are fewer
 _SOLVERS = {"parallel": fixed_point, "newton": quasi_newton}
 _CHOICES = {
@@ -47,6 +51,46 @@ _CHOICES = {
     "scale": ("unit", "mixing"),
     "precision": ("float32", "float64"),
 }
+
+
+Told = Callable[[float], None]
+
+
+def _told(rows: Rows | DaskRows, told: Told) -> Any:
+    """Return the same rows, which tell how far a pass over them is."""
+    if not isinstance(rows, Rows) or rows.resident:
+        return rows
+    take, n_rows = rows.take, rows.n_rows
+
+    def telling(start: int, stop: int) -> Any:
+        told(start / n_rows)
+        return take(start, stop)
+
+    return rows._replace(take=telling)
+
+
+def _parts(first: float, n: int, show: Show) -> list[Told]:
+    """Divide what is left of a bar among solutions, each of which tells its own share."""
+    each = (1 - first) / n
+
+    def part(k: int) -> Told:
+        return lambda share: show(first + each * (k + share), f"rotation {k + 1} of {n}")
+
+    return [part(k) for k in range(n)]
+
+
+def _nearness(goal: Goal, max_iter: int) -> float:
+    """Return the share of a solution that is done: of the way of the gradient to its goal, or of the passes.
+
+    >>> goal = Goal(1e-4, lambda excess: excess > 1)
+    >>> goal.gradients += [1.0, 1e-2]
+    >>> _nearness(goal, 200)
+    0.5
+    """
+    seen = goal.gradients
+    if not seen or min(seen) <= goal.tol or seen[0] <= goal.tol:
+        return float(bool(seen))
+    return max(math.log(seen[0] / min(seen)) / math.log(seen[0] / goal.tol), len(seen) / max_iter)
 
 
 class Found(NamedTuple):
@@ -100,6 +144,8 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Of the products of rows. Sums over blocks, the covariance and rotations are always double. Single
         precision is about twice as fast and reaches gradients of 1e-6; ask for double with a smaller `tol`.
     device : {"auto", "cpu", "cuda"}
+    verbose : bool
+        Whether to show how far the fit is.
     random_state : int, RandomState or None
 
     Attributes
@@ -139,7 +185,8 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Notes
     -----
     `X` may also be the path of an NPY or Parquet file, or a Dask array or data frame, whose blocks are then
-    summed where they are. Large data are first solved on a sample of about 4 d^2 rows, then on all rows.
+    summed where they are. Large data are first solved on a sample of about 4 d^2 rows, then on all rows. Of a
+    file of which white rows take no more than 256 MB these are kept, so that it is read twice only.
 
     References
     ----------
@@ -158,6 +205,8 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     array([0.999, 0.999, 0.998])
     """
 
+    takes: ClassVar[tuple[str, ...]] = ("tables", "rows")
+
     def __init__(
         self,
         n_components: int | str | None = None,
@@ -174,6 +223,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         chunk_size: int | None = None,
         precision: str = "float32",
         device: str = "auto",
+        verbose: bool = False,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -189,6 +239,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.chunk_size = chunk_size
         self.precision = precision
         self.device = device
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> "FastICA":
@@ -208,16 +259,21 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self._check_settings()
         place = device(self.device)
         rows = self._rows(X, place)
+        with waiting(bool(self.verbose), "FastICA", plan="two passes over the rows, then rotations") as show:
+            return self._fit_rows(X, rows, place, show)
+
+    def _fit_rows(self, X: Any, rows: Rows | DaskRows, place: torch.device, show: Show) -> "FastICA":
         wide = isinstance(rows, Rows) and rows.resident and rows.n_rows < rows.n_features > _WIDE
         if self.whiten and wide:
             return self._fit_span(rows)
-        spread = spread_of(rows, place)
+        spread = spread_of(_told(rows, lambda share: show(_READ * share, "covariance")), place)
         whitening = whitening_of(spread, self._number(X) if self.whiten else None, self.rtol)
         to = whitening.to if self.whiten else None
+        rows = _told(rows, lambda share: show(_READ * (1 + share), "white rows"))
         white = white_rows(rows, spread, to, getattr(torch, self.precision), place)
         if not self.whiten:
             _warn_of_scale(spread, whitening.rank)
-        found = self._search(white, len(whitening.to) if self.whiten else self.n_features_in_)
+        found = self._search(white, len(whitening.to) if self.whiten else self.n_features_in_, show)
         self._remember(found, spread, whitening)
         self._warn_unless_converged()
         return self
@@ -246,10 +302,10 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         if is_dask(X):
             return dask_rows(X).mapped(self._project, len(self.components_))
-        if isinstance(X, str | os.PathLike):
+        if isinstance(X, str | os.PathLike | Rows):
             rows = self._rows(X, None)
             assert isinstance(rows, Rows)
-            return np.concatenate([self._project(block) for block in rows.blocks()])
+            return np.concatenate([self._project(np.asarray(block)) for block in rows.blocks()])
         return self._project(validated(self, X))
 
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -287,34 +343,45 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             rows: Rows | DaskRows = dask_rows(X)
         elif isinstance(X, str | os.PathLike):
             rows = file_rows(X, block)
+        elif isinstance(X, Rows):
+            rows = X
         elif isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind == "f":
             rows = array_rows(X, block(X.shape[1]))
         else:
             # whether all is finite shows in the first pass, at no cost
             checks: dict[str, Any] = {"ensure_min_samples": 2, "ensure_all_finite": False}
             values = validate_data(self, plain(X), dtype=[np.float64, np.float32], **checks)
+            forget(self, *REMEMBERED)
             held = torch.from_numpy(np.require(values, requirements=["C", "W"])).to(place or "cpu")
             return array_rows(held, block(values.shape[1]))
         (remember_columns if place is not None else check_columns)(self, rows)
         return rows
 
-    def _search(self, white: White, n: int) -> Found:
+    def _search(self, white: White, n: int, show: Show) -> Found:
         """Solve each start on a sample, where that saves time, and the best of them on all rows."""
         few = white.sample(n)
         sampled = few is not white
         # on a sample it is enough to be as near as the sample can tell
         tol = max(self.tol, 0.03 / few.n_samples**0.5) if sampled else self.tol
-        tries = [self._solve(few, start, tol) for start in self._starts(n, few)]
+        starts = self._starts(n, few)
+        parts = _parts(2 * _READ, len(starts) + sampled, show)
+        tries = [self._solve(few, start, tol, part) for start, part in zip(starts, parts, strict=False)]
         if len(tries) > 1:
             tries.sort(key=lambda found: -few.shape(found.point.rotation, self.fun).objective)
-        best = self._solve(white, tries[0].point.rotation, self.tol) if sampled else tries[0]
+        best = self._solve(white, tries[0].point.rotation, self.tol, parts[-1]) if sampled else tries[0]
         return Found(best, [found.point.rotation for found in tries], few)
 
-    def _solve(self, white: White, start: Tensor, tol: float) -> Solution:
+    def _solve(self, white: White, start: Tensor, tol: float, told: Told) -> Solution:
         name = "newton" if self.algorithm == "auto" and self.whiten else self.algorithm
         solver = _SOLVERS["parallel" if name == "auto" else name]
         goal = Goal(tol, labeller(self.fun, white.n_samples))
-        return solver(white.moments(self.fun), start, goal, max_iter=self.max_iter)
+        evaluate = white.moments(self.fun)
+
+        def passed(rotation: Tensor) -> Any:
+            told(_nearness(goal, self.max_iter))
+            return evaluate(rotation)
+
+        return solver(passed, start, goal, max_iter=self.max_iter)
 
     def _starts(self, n: int, white: White) -> list[Tensor]:
         rng = check_random_state(self.random_state)

@@ -12,12 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from unmix._waiting import waiting
 from unmix.solvers.sparse_rows import SparseRows, Spikes, fit_spikes, flags, lagrangian_rows, sparsest_rows
 from unmix.training import device
 
 from ._kept import Kept
 from ._number import found_number, is_auto
-from ._tables import check_table, checked_codes, linear_loadings, plain, validated
+from ._tables import REMEMBERED, check_table, checked_codes, forget, linear_loadings, plain, validated
 
 SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
 SOLVERS = ("descent", "ransac", "subspaces", "lagrangian")
@@ -52,6 +53,8 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     epsilon : float, default=0.01
         Bound of the "lagrangian" solver on the mean absolute code.
     device : str, default="auto"
+    verbose : bool, default=False
+        Whether to show how far the fit is.
     random_state : int, RandomState or None
 
     Attributes
@@ -106,6 +109,7 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         max_iter: int = 20_000,
         epsilon: float = 0.01,
         device: str = "auto",
+        verbose: bool = False,
         random_state: Any = None,
     ):
         self.n_components = n_components
@@ -115,6 +119,7 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.max_iter = max_iter
         self.epsilon = epsilon
         self.device = device
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> "SparseBasis":
@@ -131,6 +136,7 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         self._check_settings()
         values = validate_data(self, plain(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
+        forget(self, *REMEMBERED)
         values = np.ascontiguousarray(values, dtype=np.float64)
         n = self._number(values)
         check_table(values, n)
@@ -196,8 +202,18 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         )
         part = part.to(device(self.device))
         if self.solver == "lagrangian":
-            return lagrangian_rows(part, generator, max_iter=self.max_iter, epsilon=self.epsilon).cpu()
-        return sparsest_rows(part, generator, solver=self.solver, n_starts=self.n_starts).cpu()
+            return lagrangian_rows(
+                part, generator, max_iter=self.max_iter, epsilon=self.epsilon, progress=bool(self.verbose)
+            ).cpu()
+        with waiting(bool(self.verbose), "SparseBasis", plan="rounds of starts, 8 at most") as show:
+            found = sparsest_rows(
+                part,
+                generator,
+                solver=self.solver,
+                n_starts=self.n_starts,
+                on_round=lambda share: show(share, "looking for sparse rows"),
+            )
+        return found.cpu()
 
     def _remember(self, found: SparseRows, whitening: np.ndarray, dewhitening: np.ndarray) -> None:
         rows, offsets = found.rows.numpy(), found.offsets.numpy()

@@ -51,7 +51,7 @@ def read(model: Any, X: Any) -> Streamed:
 def remember_columns(model: Any, rows: Any) -> None:
     """Take number and names of the columns, as scikit-learn does for arrays."""
     model.n_features_in_ = rows.n_features
-    _tables.forget(model, "feature_names_in_", "image_shape_", "bytes_", "recipe_")
+    _tables.forget(model, "feature_names_in_", "image_shape_", "bytes_", *_tables.REMEMBERED)
     if rows.names is not None:
         model.feature_names_in_ = np.array(rows.names, dtype=object)
 

@@ -16,6 +16,7 @@ from unmix.tables import features_of, listed
 from unmix.training import device
 
 PRECISION = torch.float64  # so that results do not depend on how samples are grouped
+REMEMBERED = ("recipe_", "trust_verdicts_", "trust_probability_", "trust_effort_")  # of commands, about a fit
 _STRUCTURE_SAMPLES = 2000
 _TYPES = [np.float64, np.float32]
 
@@ -34,7 +35,7 @@ def read(model: Any, X: Any) -> Tensor:
         raise ValueError(f"`X` must not have masked entries, got {masked}. Drop such rows, or fill them.")
     values = validate_data(model, plain(X), dtype=_TYPES, ensure_min_samples=2)
     values = np.ascontiguousarray(values)  # so that the layout in memory does not change a bit
-    forget(model, "image_shape_", "bytes_", "recipe_")
+    forget(model, "image_shape_", "bytes_", *REMEMBERED)
     check_table(values, model._least_rank)
     model.mean_, model.scale_ = values.mean(0, dtype=np.float64), values.std(0, dtype=np.float64)
     return torch.as_tensor((values - model.mean_) / model.scale_, dtype=torch.float32).to(

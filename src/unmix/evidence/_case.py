@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,12 @@ def first_of_each(x: np.ndarray) -> np.ndarray:
     [0, 1, 2, 3, 4, 5]
     """
     rows = x.reshape(len(x), -1)
-    first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    seen: dict[bytes, int] = {}
+    for k, row in enumerate(rows):
+        seen.setdefault(blake2b((row + 0.0).tobytes(), digest_size=16).digest(), k)  # -0 is 0
+    if len(seen) == len(x):
+        return np.arange(len(x))
+    first = np.array(list(seen.values()))
     distinct = max(len(np.unique(column)) for column in rows[first].T)
-    copies = len(first) < len(x) and distinct > max(4, 0.5 * len(first))
+    copies = distinct > max(4, 0.5 * len(first))
     return first if copies else np.arange(len(x))

@@ -15,7 +15,7 @@ from ._safetensors import keys_of, read_tensor, tensor_shape
 Block = Callable[[int], int]  # rows of a block, from the number of columns
 
 
-def file_rows(path: str | os.PathLike[str], block: Block) -> Rows:
+def file_rows(path: str | os.PathLike[str], block: Block, *, names: tuple[str, ...] | None = None) -> Rows:
     """Open an NPY, Parquet or safetensors file, or a folder of such files, as one table.
 
     Parameters
@@ -24,6 +24,8 @@ def file_rows(path: str | os.PathLike[str], block: Block) -> Rows:
         Files of a folder (shards) follow each other by name, and must have the same columns.
     block : callable
         Tells the rows of a block from the number of columns.
+    names : tuple of str, optional
+        Of a Parquet file the columns to read, by default all that hold numbers.
 
     Returns
     -------
@@ -42,7 +44,7 @@ def file_rows(path: str | os.PathLike[str], block: Block) -> Rows:
     place = Path(path)
     if place.is_dir():
         shards = sorted(file for file in place.iterdir() if file.suffix.lower() in _READERS)
-        return joined_rows([file_rows(file, block) for file in shards], str(path))
+        return joined_rows([file_rows(file, block, names=names) for file in shards], str(path))
     if place.suffix.lower() not in _READERS:
         raise ValueError(
             "`X` must be an array, or the path of an NPY, Parquet or safetensors file or of a folder of "
@@ -50,6 +52,8 @@ def file_rows(path: str | os.PathLike[str], block: Block) -> Rows:
         )
     if not place.is_file():
         raise ValueError(f"`X` must be a file that exists, got {str(path)!r}. Check the path.")
+    if names is not None and place.suffix.lower() == ".parquet":
+        return _parquet_rows(place, block, names)
     return _READERS[place.suffix.lower()](place, block)
 
 
@@ -99,8 +103,8 @@ def _mapped(file: Path) -> np.ndarray:
         ) from None
 
 
-def _parquet_rows(file: Path, block: Block) -> Rows:
-    names, dtype, n_rows = _parquet.described(file)
+def _parquet_rows(file: Path, block: Block, chosen: tuple[str, ...] | None = None) -> Rows:
+    names, dtype, n_rows = _parquet.described(file, chosen)
     _check_table((n_rows, len(names)), dtype, file)
     return Rows(
         _parquet.reader(file, names, dtype), n_rows, len(names), dtype, block(len(names)), names=names

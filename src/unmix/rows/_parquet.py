@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-_BATCH = 8192
+_BATCH, _ENTRIES = 8192, 1 << 21  # rows and entries of a block, at most
 LARGE = 1 << 29  # bytes of a group of rows
 _BUFFER = 1 << 16  # bytes of each column that are read ahead
 
@@ -22,13 +22,13 @@ def arrow() -> Any:
     return pyarrow
 
 
-def described(file: Path) -> tuple[tuple[str, ...], np.dtype, int]:
-    """Return the names of the numeric columns, the type that holds them, and the number of rows.
+def described(file: Path, chosen: tuple[str, ...] | None = None) -> tuple[tuple[str, ...], np.dtype, int]:
+    """Return the names of the numeric columns or of chosen ones, their type, and the number of rows.
 
     Text and dates, the index of a pandas frame and columns called `Metadata_...` are no features.
     """
     schema = _opened(file, lambda parquet: parquet.read_schema(file))
-    names = tuple(field.name for field in schema if _is_feature(field))
+    names = chosen or tuple(field.name for field in schema if _is_feature(field))
     if not names:
         raise ValueError(
             f"`{file}` must have a numeric column, it holds {', '.join(schema.names) or 'none'}."
@@ -89,13 +89,13 @@ def reader(file: Path, names: tuple[str, ...], dtype: np.dtype) -> Callable[[int
         nonlocal at, batches, rest
         if start != at:
             batches, rest = _from(file, names, dtype, start), rest[:0]
-        parts, missing = [rest], stop - start - len(rest)
+        parts, missing = [], stop - start
         while missing > 0:
-            parts.append(next(batches))
-            missing -= len(parts[-1])
-        held = np.concatenate(parts)
-        at, rest = stop, held[stop - start :]
-        return held[: stop - start]
+            rest = rest if len(rest) else next(batches)
+            parts.append(rest[:missing])
+            rest, missing = rest[missing:], missing - len(parts[-1])
+        at = stop
+        return parts[0] if len(parts) == 1 else np.concatenate(parts or [rest[:0]])
 
     return take
 
@@ -106,7 +106,8 @@ def _from(file: Path, names: tuple[str, ...], dtype: np.dtype, start: int) -> It
         sizes = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right")) if sizes else 0
         skip = start - sum(sizes[:first])
-        for batch in parquet_batches(opened, names, _BATCH, first):
+        n_rows = max(256, min(_BATCH, _ENTRIES // len(names)))
+        for batch in parquet_batches(opened, names, n_rows, first):
             columns = [column.to_numpy() for column in batch.columns]
             rows = np.stack(columns, axis=1).astype(dtype, copy=False)
             if skip < len(rows):

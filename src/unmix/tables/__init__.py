@@ -14,6 +14,7 @@ from ._names import listed, names_in
 from ._objects import features_of
 from ._read import READABLE, is_array_file, read, read_array, read_column, read_with, suffix_of
 from ._stream import blocks_like, writing
+from ._survey import Survey, is_large, survey
 from ._table import EVERY, MISSING, Columns, Recipe, Table, generated
 from ._tidy import prepared
 from ._write import WRITABLE, check_writable, write, write_npz
@@ -34,6 +35,9 @@ __all__ = [
     "blocks_like",
     "writing",
     "prepared",
+    "Survey",
+    "survey",
+    "is_large",
     "label_of",
     "write",
     "write_npz",

@@ -72,16 +72,27 @@ def names_of(table: Table) -> tuple[str, ...]:
 
 def counted(values: np.ndarray, names: Sequence[str] | None, source: str, way: str) -> str:
     """Count missing values by column, the worst first, and name the ways out."""
-    gaps = np.isnan(values).sum(0)
-    infinite = np.isinf(values).sum(0)
+    rows = int((~np.isfinite(values)).any(1).sum())
+    return counted_by(np.isnan(values).sum(0), np.isinf(values).sum(0), rows, len(values), names, source, way)
+
+
+def counted_by(
+    gaps: np.ndarray,
+    infinite: np.ndarray,
+    n_holed: int,
+    n_rows: int,
+    names: Sequence[str] | None,
+    source: str,
+    way: str,
+) -> str:
+    """Say the same from the counts of each column and of the rows that have some."""
     total = gaps + infinite
     order = [j for j in np.argsort(-total, kind="stable") if total[j]]
     worst = ", ".join(f"{_called(names, j)} has {_amount(gaps[j], infinite[j])}" for j in order[:_WORST])
     more = f" and {len(order) - _WORST:,} more columns have some" if len(order) > _WORST else ""
-    rows = int((~np.isfinite(values)).any(1).sum())
     what = "no missing values" if gaps.any() else "finite values"
     return (
-        f"`{source}` must have {what}, column {worst}{more} ({rows:,} of {len(values):,} rows). "
+        f"`{source}` must have {what}, column {worst}{more} ({n_holed:,} of {n_rows:,} rows). "
         f"Fill them in, or {way}."
     )
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet
 
-from ._arrow_files import index_of, of_arrow, whole
-from ._choice import choose
+from ._arrow_files import index_of, of_arrow, units_of, whole
+from ._choice import EMPTY, choose
 from ._numbers import as_numbers
 from ._raw import kinds_of, plain, text_of
 from ._read import check_file, read_raw
@@ -32,10 +32,16 @@ def read_metadata(path: str | Path) -> dict[str, np.ndarray]:
     return {name: as_numbers(column) if text else column for name, column in columns.items()}
 
 
-def read_beside(path: str | Path, columns: Columns) -> tuple[Table, Recipe]:
+def n_rows_in(file: Path) -> tuple[int, int]:
+    """Return how many rows and columns a Parquet file has."""
+    told = whole(file, lambda: pyarrow.parquet.read_metadata(file))
+    return int(told.num_rows), int(told.num_columns)
+
+
+def read_beside(path: str | Path, columns: Columns, *, every: int = 1) -> tuple[Table, Recipe]:
     """Read a Parquet file but for its features: ids and metadata, and a recipe by which features are read.
 
-    The values of the table have all rows and no column.
+    The values of the table have all rows, or every so many, and no column.
 
     Examples
     --------
@@ -54,12 +60,22 @@ def read_beside(path: str | Path, columns: Columns) -> tuple[Table, Recipe]:
     kinds = {name: kind for name, kind in kinds_of(schema).items() if name not in index}
     choice = choose(kinds, columns, str(file))
     wanted = [*index, *([choice.id] if choice.id else []), *choice.metadata]
-    raw = of_arrow(
-        whole(file, lambda: pyarrow.parquet.read_table(file, columns=wanted)), "parquet", str(file)
-    )
+    held = whole(file, lambda: pyarrow.parquet.read_table(file, columns=wanted))
+    n_rows = held.num_rows if wanted else n_rows_in(file)[0]
+    if every > 1:
+        held = held.take(np.arange(0, held.num_rows, every))
+    raw = of_arrow(held, "parquet", str(file))
     ids = text_of(plain(raw.arrow.column(choice.id))) if choice.id else raw.ids
     metadata = {name: plain(raw.arrow.column(name)) for name in choice.metadata}
-    n_rows = whole(file, lambda: pyarrow.parquet.read_metadata(file)).num_rows
-    recipe = Recipe(choice.features, True, len(kinds), notes=choice.notes)
+    units = units_of(schema)
+    recipe = Recipe(
+        choice.features,
+        True,
+        len(kinds),
+        dropped={name: "no number in it" for name in choice.metadata if kinds[name] == EMPTY},
+        units={name: units[name] for name in choice.features if name in units},
+        notes=choice.notes,
+    )
     name = choice.id or raw.id_name
-    return Table(np.empty((n_rows, 0)), None, metadata, ids, recipe, "parquet", name), recipe
+    values = np.empty((-(-n_rows // every), 0))
+    return Table(values, None, metadata, ids, recipe, "parquet", name), recipe

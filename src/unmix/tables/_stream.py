@@ -120,7 +120,10 @@ def _putting(stack: ExitStack, stream: Any, names: Sequence[str], suffix: str) -
 
 def _opened(stack: ExitStack, stream: Any, schema: Any, suffix: str) -> Callable[[Any], None]:
     if suffix == ".parquet":
-        return stack.enter_context(pa.parquet.ParquetWriter(stream, schema)).write_table
+        # numbers hardly ever repeat, and looking for repetitions takes half of the time
+        listed = [field.name for field in schema if not pa.types.is_floating(field.type)]
+        settings = {"use_dictionary": listed or False}
+        return stack.enter_context(pa.parquet.ParquetWriter(stream, schema, **settings)).write_table
     if suffix == ".feather":
         return stack.enter_context(pa.ipc.new_file(stream, schema)).write_table
     text = stack.enter_context(csv_stream(stream, suffix))

@@ -9,7 +9,7 @@ from ._holes import names_of, without_columns
 from ._names import listed
 from ._table import Recipe, Table
 
-_BLOCK, _FEW = 4096, 10_000
+_BLOCK, FEW = 4096, 10_000
 _CODES = re.compile(
     r"(?:^|_|\b)(plate|batch|well|site|cluster|donor|patient|subject|sample|replicate|class|group|label|id)(?:$|_|\b)",
     re.IGNORECASE,
@@ -29,12 +29,17 @@ def prepared(table: Table, source: str = "X") -> Table:
     table = table if table.recipe is not None else replace(table, recipe=_plain_recipe(table))
     table = without_columns(table, _constant(table.values), "constant", source)
     table = without_columns(table, _repeated(table.values), "a copy of another", source)
-    few = table.values[:: max(1, -(-len(table.values) // _FEW))]
+    return described(table, len(table.values))
+
+
+def described(table: Table, n_rows: int) -> Table:
+    """Note what is usual of each feature, and what looks odd of a table of so many rows."""
+    few = table.values[:: max(1, -(-len(table.values) // FEW))]
     low, middle, high = np.quantile(few, [0.25, 0.5, 0.75], axis=0)
     assert table.recipe is not None
     medians = table.recipe.medians or tuple(middle.tolist())
     recipe = replace(table.recipe, medians=medians, spreads=tuple(((high - low) / 2).tolist()))
-    return replace(table, recipe=recipe.noting(*_oddities(table)))
+    return replace(table, recipe=recipe.noting(*_oddities(table, n_rows)))
 
 
 def _plain_recipe(table: Table) -> Recipe:
@@ -69,7 +74,7 @@ def _repeated(values: np.ndarray) -> np.ndarray:
     return gone
 
 
-def _oddities(table: Table) -> list[str]:
+def _oddities(table: Table, n_rows: int) -> list[str]:
     """Say what a person would look at twice: codes among the numbers, and a table on its side."""
     names = names_of(table)
     suspect = [j for j, name in enumerate(names) if _CODES.search(name)] if table.names is not None else []
@@ -79,7 +84,7 @@ def _oddities(table: Table) -> list[str]:
         notes.append(
             f"Whole numbers that may be codes are features: {listed(codes)}; --drop leaves such columns out."
         )
-    n_rows, n_columns = table.values.shape
+    n_columns = table.values.shape[1]
     if n_columns > n_rows:
         notes.append(
             f"The table has more columns ({n_columns:,}) than rows ({n_rows:,}); rows must be samples. "

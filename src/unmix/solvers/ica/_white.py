@@ -13,6 +13,8 @@ from ._reliability import Shape, shape_of
 from ._rotations import Evaluate
 from ._sums import contrast_sums, shape_sums, spread_sums
 
+HELD = 2**26  # entries of white rows of a file that are kept in memory, not read again for each pass
+
 
 class Spread(NamedTuple):
     """How many rows there are, their mean and their covariance, in double precision."""
@@ -99,8 +101,9 @@ class White(NamedTuple):
         return self if stride == 1 else self._held(stride, n_components)
 
     def in_memory(self, n_components: int) -> "White":
-        """Whiten once and for all, where the rows are in memory anyway."""
-        return self._held(1, n_components) if self.rows.resident else self
+        """Whiten once and for all, where the rows are in memory anyway or the white ones are few."""
+        few = isinstance(self.rows, Rows) and self.n_samples * n_components <= HELD
+        return self._held(1, n_components) if self.rows.resident or few else self
 
     def _held(self, stride: int, n_components: int) -> "White":
         basis = None if self.basis is None else self.basis.to(self.prepare.precision).T

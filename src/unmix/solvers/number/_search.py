@@ -3,14 +3,15 @@
 import numpy as np
 import torch
 
-from ._bottleneck import bottleneck
+from ._bottleneck import bottleneck, narrowing
 from ._factors import factors
 from ._number import ENOUGH, NEXT, RESOLUTION, SURE, Number, Trial, shortest
 
 MOST = 30
 _ROWS = 10_000
 _HELD_OUT = 0.2
-_WALK = 14  # bent bottlenecks after the widest, at most
+_PATIENCE = 4  # narrower bottlenecks that encode worse than the best so far, before the search ends
+_WALK = 4  # bent bottlenecks from starts of their own, at most
 _MOST_COLUMNS = 2000  # of tables with fewer rows than columns
 
 
@@ -18,9 +19,10 @@ def find_number(x: np.ndarray, *, most: int = MOST, seed: int = 0) -> Number:
     """Find how many latents a table of finite numbers has, of at most `most`.
 
     Factor analysis of every width up to `most`, which is linear and gives each variable noise of its own, and
-    variational autoencoders of a few widths, which may bend, encode rows that were held out. A latent counts
-    if it saves 0.1 nats in each of them. The widest autoencoder silences the latents it does not need, so
-    that a few more around what is left are enough; a tie goes to fewer latents.
+    variational autoencoders, which may bend, encode rows that were held out. A latent counts if it saves 0.1
+    nats in each of them. The widest autoencoder silences the latents it does not need; from what is left one
+    after the other is taken out, and training goes on, so that widths are compared within one history. A few
+    around the best start anew. A tie goes to fewer latents.
 
     Parameters
     ----------
@@ -53,6 +55,7 @@ def find_number(x: np.ndarray, *, most: int = MOST, seed: int = 0) -> Number:
         )
     search = _Search(rows_of(x, seed), min(most, x.shape[1] - 1), seed)
     search.linear()
+    search.narrow()
     search.walk()
     return search.number()
 
@@ -65,6 +68,7 @@ class _Search:
         self.held_out, self.rows = rows[:n_held], rows[n_held:]
         self.most, self.seed = most, seed
         self.lengths: dict[Trial, np.ndarray] = {}
+        self.started: set[int] = set()
 
     def linear(self) -> None:
         """Try factor analysis at every width."""
@@ -72,16 +76,26 @@ class _Search:
         for n in range(self.most + 1):
             self._keep(n, n, factors(covariance, n).lengths(self.held_out), bent=False)
 
+    def narrow(self) -> None:
+        """Try bent bottlenecks from the widest on, until several in turn encode worse than the best."""
+        best, idle = np.inf, 0
+        for n, found in narrowing(*self._tensors(), self.most, seed=self.seed) if self.most else ():
+            trial = self._keep(n, found.n_active, found.lengths, bent=True)
+            cost = trial.length + RESOLUTION * trial.n_latents
+            best, idle = (cost, 0) if cost < best else (best, idle + 1)
+            if idle == _PATIENCE:
+                return
+
     def walk(self) -> None:
-        """Try bent bottlenecks: the widest, what it leaves active, and the neighbours of the best so far."""
-        if self.most:
-            self._bent(max(1, self._bent(self.most).n_latents))
-        for _ in range(_WALK):
+        """Try bent bottlenecks from starts of their own: the best number so far and its neighbours."""
+        for _ in range(_WALK if self.most else 0):
             near = (n + step for n in (self._best(), self._fewest()) for step in (0, -1, 1))
-            n = next((n for n in near if 1 <= n <= self.most and not self._tried(n)), None)
+            n = next((n for n in near if 1 <= n <= self.most and n not in self.started), None)
             if n is None:
                 return
-            self._bent(n)
+            self.started.add(n)
+            found = bottleneck(*self._tensors(), n, seed=self.seed)
+            self._keep(n, found.n_active, found.lengths, bent=True)
 
     def number(self) -> Number:
         """Take the fewest latents that encode as well as the best, and see whether they end there."""
@@ -102,18 +116,14 @@ class _Search:
         error = self._error(n, n + 1) if n + 1 in shortest(self.lengths) else 0.0
         return self._gain(n, n + 1) + SURE * error <= max(RESOLUTION, gain / 4)
 
-    def _bent(self, n: int) -> Trial:
+    def _tensors(self) -> tuple[torch.Tensor, torch.Tensor]:
         rows, held_out = (torch.as_tensor(part, dtype=torch.float32) for part in (self.rows, self.held_out))
-        found = bottleneck(rows, held_out, n, seed=self.seed)
-        return self._keep(n, found.n_active, found.lengths, bent=True)
+        return rows, held_out
 
     def _keep(self, n_allowed: int, n_latents: int, lengths: np.ndarray, *, bent: bool) -> Trial:
         trial = Trial(n_allowed, n_latents, float(lengths.mean()), bent)
         self.lengths[trial] = lengths
         return trial
-
-    def _tried(self, n: int) -> bool:
-        return any(each.bent and each.n_allowed == n for each in self.lengths)
 
     def _best(self) -> int:
         return min(shortest(self.lengths), key=self._cost)

@@ -22,6 +22,7 @@ def lagrangian_rows(
     max_iter: int,
     epsilon: float = 0.01,
     lr: float = 1e-4,
+    progress: bool = False,
 ) -> SparseRows:
     r"""Solve the constrained problem of the paper by extra-gradient steps, for comparison.
 
@@ -44,6 +45,8 @@ def lagrangian_rows(
     epsilon : float
         The bound.
     lr : float
+    progress : bool
+        Whether to show how far it is.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def lagrangian_rows(
 
     batches = Minibatches(y.float(), batch_size=_BATCH, generator=generator)
     minimise_constrained(
-        terms, "l1", model, batches, epsilon=epsilon, n_steps=max_iter, lr=lr, progress=False
+        terms, "l1", model, batches, epsilon=epsilon, n_steps=max_iter, lr=lr, progress=progress
     )
     return _as_rows(encoder, y)
 

@@ -59,6 +59,7 @@ def sparsest_rows(
     n_starts: int | None = None,
     solver: str = "descent",
     widths: tuple[float, ...] = WIDTHS,
+    on_round: Callable[[float], None] = lambda share: None,
 ) -> SparseRows:
     """Find an affine basis in which a white code is sparsest.
 
@@ -79,6 +80,8 @@ def sparsest_rows(
         Where rows come from: all starts below; hyperplanes through random samples; intersections of supports.
     widths : tuple of float
         Of the cost, from wide to narrow.
+    on_round : callable
+        Told before each round which share of the most rounds is done.
 
     Returns
     -------
@@ -105,6 +108,7 @@ def sparsest_rows(
     known, total, rounds, idle = single[:0], torch.inf, 0, 0
     most = _ROUNDS if len(y) >= ENOUGH * y.shape[1] else 1  # fewer samples fit many rows by chance
     while rounds < most and idle < (1 if len(known) in (0, y.shape[1]) else _PATIENCE):
+        on_round(rounds / most)
         rounds += 1
         rows, offsets = search(known)
         found = (rows, offsets, share_off(single, rows, offsets, widths[-1]))
