@@ -22,9 +22,9 @@ from ._slots import slots
 from ._sparse_mixing import sparse_mixing
 
 if TYPE_CHECKING:  # rendering needs torch, which nothing else here does
-    from .images import Balls, balls
+    from .images import Balls, balls, shapes3d
 
-_IMAGES = ("Balls", "balls")
+_IMAGES = ("Balls", "balls", "shapes3d")
 
 __all__ = [
     "Balls",
@@ -42,6 +42,7 @@ __all__ = [
     "balls",
     "degenerate_mixture",
     "multi_domain",
+    "shapes3d",
     "slots",
     "sparse_mixing",
 ]

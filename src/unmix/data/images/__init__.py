@@ -6,5 +6,6 @@ that nothing of it needs to be on disk.
 
 from ._balls import Balls, balls
 from ._renderer import Renderer
+from ._shapes3d import shapes3d
 
-__all__ = ["Balls", "Renderer", "balls"]
+__all__ = ["Balls", "Renderer", "balls", "shapes3d"]
