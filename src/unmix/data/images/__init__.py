@@ -1,0 +1,31 @@
+"""Images of known factors: rendered twins of public sets, the public files themselves, and folders of ours.
+
+Every set is a `FactorDataset`. A twin is rendered when its images are asked for, on the CPU or a GPU, so
+that nothing of it needs to be on disk.
+"""
+
+from ._avatars import avatars
+from ._balls import Balls, balls
+from ._cars3d import cars3d
+from ._dsprites import dsprites
+from ._folder import check_folder, write_images
+from ._mpi3d import mpi3d
+from ._read import are_images, load_factors, read_images
+from ._renderer import Renderer
+from ._shapes3d import shapes3d
+
+__all__ = [
+    "Balls",
+    "Renderer",
+    "are_images",
+    "avatars",
+    "balls",
+    "cars3d",
+    "check_folder",
+    "dsprites",
+    "load_factors",
+    "mpi3d",
+    "read_images",
+    "shapes3d",
+    "write_images",
+]
