@@ -13,6 +13,8 @@ from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_
 from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segment_gap
 from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
 from ._shapes import entries
+from ._strided import strided_decoder, strided_encoder
+from ._tangents import Remembered
 
 __all__ = [
     "mlp",
@@ -23,12 +25,15 @@ __all__ = [
     "GatedMLP",
     "conv_encoder",
     "conv_decoder",
+    "strided_encoder",
+    "strided_decoder",
     "entries",
     "ACTIVATIONS",
     "Activation",
     "jacobian",
     "value_and_jacobian",
     "jvp_columns",
+    "Remembered",
     "value_and_jvp_columns",
     "first_directional",
     "second_directional",
