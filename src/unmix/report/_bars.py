@@ -30,8 +30,8 @@ METRICS = {
     "infomec.explicitness": (
         "InfoE",
         "Explicitness (InfoE)",
-        "How well all latents together predict each factor, by a linear map. It does not ask that factors are "
-        "told apart.",
+        "How well all latents together predict each factor, by a linear map. It does not ask that they "
+        "are told apart.",
     ),
     "infomec.compactness": (
         "InfoC",

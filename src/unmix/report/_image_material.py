@@ -23,6 +23,7 @@ SCORED = 2000  # images whose factors are compared with their codes
 RECONSTRUCTED = 200  # images that tell how well the model fits
 MOVED = 64  # latents that are moved at all; of more, those that vary most
 SLOPES = 3  # images at which slopes are taken
+ENOUGH = 20  # images with which scores begin to mean something
 METRICS = ("mcc", "r2", "infomec")
 RAW = "pixel PCA + ICA"
 
@@ -70,10 +71,11 @@ class ImageMaterial:
         held_out: Seen | None = None,
         wanted: Wanted | None = None,
         scored: bool = True,
+        evaluation: Any = None,
     ) -> None:
         self.wanted = Wanted() if wanted is None else wanted
         self.model, self.data, self.held_out = model, data, held_out
-        self.scored = scored and data.factors is not None
+        self.scored, self.given = scored and data.factors is not None and evaluation is None, evaluation
         self.look = Look(model, data.images, most=SCORED if self.scored else MOST)
         self._asked()
         self.trust, self.unjudged = self._judged(trust)
@@ -169,8 +171,8 @@ class ImageMaterial:
     @cached_property
     def evaluation(self) -> Any:
         """Scores against the factors, beside pixel PCA + ICA, where factors are known."""
-        if not self.scored or len(self.look.rows) < 20:
-            return None
+        if not self.scored or len(self.look.rows) < ENOUGH:
+            return self.given
         from ..metrics import evaluate
 
         assert self.data.factors is not None
@@ -190,7 +192,7 @@ def explained(look: Look, codes: np.ndarray) -> float:
 
 
 def pixel_components(images: np.ndarray, n: int) -> np.ndarray:
-    """Return as many independent components of the pixels as there are latents: what no network was needed for."""
+    """Return as many components of the pixels as there are latents, for which no network was needed."""
     from sklearn.decomposition import PCA
 
     from ..estimators import FastICA

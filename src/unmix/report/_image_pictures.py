@@ -1,4 +1,4 @@
-"""The pictures of a page about images: as data in the page, and as files that say by themselves what they show."""
+"""The pictures of a page about images: as data in the page, and as files that say what they show."""
 
 import base64
 import io
