@@ -22,8 +22,9 @@ from ._image_words import (
     row_name,
     signed_words,
 )
-from ._looking import Look, Strip, swapped
+from ._looking import Look, Strip, Swaps, swapped
 from ._pixels import coloured, signed
+from ._style import GREY
 from ._tiles import draw_grid, frame, strip_tiles, told
 
 
@@ -197,14 +198,14 @@ def image_swaps(
     look = Look(model, X)
     pair = look.pair if rows is None else checked_pair(look, rows)
     shown = checked_latents(look, latents)[: MAX_LATENTS if latents is None else None]
-    return draw_swaps(look, pair, shown, ax, ids=ids)
+    found = swapped(look.decode, look.code(pair[0]), look.code(pair[1]), shown)
+    return draw_swaps(found, pair, shown, ax, ids=ids)
 
 
 def draw_swaps(
-    look: Look, pair: tuple[int, int], latents: Sequence[int], ax: Axes | None = None, *, ids: Any = None
+    found: Swaps, pair: tuple[int, int], latents: Sequence[int], ax: Axes | None = None, *, ids: Any = None
 ) -> Axes:
     """Draw the swaps of two rows."""
-    found = swapped(look.decode, look.code(pair[0]), look.code(pair[1]), latents)
     first, second = (row_name(row, ids) for row in pair)
     ends = found.ends[[0, 1, 0], None]
     tiles = np.concatenate([ends, np.stack([found.one, found.other, found.up_to])], axis=1)
@@ -292,7 +293,10 @@ def draw_jacobian(
         f"{name(j, trust)}\nat most {100 * size:.2g}%" for j, size in zip(latents, largest, strict=True)
     ]
     columns = [row_name(row, ids) for row in rows]
-    ax = draw_grid(np.stack([found, *pictures]), ax, rows=["reconstruction", *labels], columns=columns)
+    tiles = np.stack([found, *pictures])
+    ax = draw_grid(tiles, ax, rows=["reconstruction", *labels], columns=columns)
+    for k in np.ndindex(tiles.shape[:2]):  # what does not move may be as white as the paper
+        frame(ax, *k, tiles.shape[2:4], colour=GREY, width=0.4)
     per = "Change of the picture where the latent rises by one standard deviation, in % of full brightness"
     return told(
         ax, "What each latent moves", f"{per}: {signed_words(slopes)}. Each latent has its own scale."

@@ -12,7 +12,7 @@ from ._pixels import LEVEL, brightness
 
 QUANTILES = (0.02, 0.98)
 MOST_VALUES = 64  # of a latent that counts as discrete
-MOST = 500  # images that tell where the latents live
+MOST = 300  # images that tell where the latents live
 _SAME = 1e-3  # by which a code may change on its way through all steps of a pipeline and back
 
 Decode = Callable[[np.ndarray], Any]

@@ -37,12 +37,14 @@ def gap_of(height: int, width: int) -> int:
     return max(1, round(_GAP * max(height, width)))
 
 
-def frame(ax: Axes, row: int, column: int, shape: tuple[int, ...]) -> None:
+def frame(
+    ax: Axes, row: int, column: int, shape: tuple[int, ...], *, colour: str = BLUE, width: float = 2.0
+) -> None:
     """Put a frame around one tile."""
-    height, width = shape
-    gap = gap_of(height, width)
-    corner = (column * (width + gap) - 0.5, row * (height + gap) - 0.5)
-    ax.add_patch(Rectangle(corner, width, height, fill=False, edgecolor=BLUE, linewidth=2.0, clip_on=False))
+    high, wide = shape
+    gap = gap_of(high, wide)
+    corner = (column * (wide + gap) - 0.5, row * (high + gap) - 0.5)
+    ax.add_patch(Rectangle(corner, wide, high, fill=False, edgecolor=colour, linewidth=width, clip_on=False))
 
 
 def told(ax: Axes, title: str, caption: str) -> Axes:

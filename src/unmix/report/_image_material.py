@@ -15,9 +15,11 @@ from ..plots._image_words import (
     checked_rows,
     checked_steps,
     ordered,
+    row_name,
 )
-from ..plots._looking import MOST, Look, Strip
+from ..plots._looking import MOST, Look, Strip, Swaps, swapped
 from ..plots._pixels import brightness
+from ._image_pictures import moving
 
 SCORED = 2000  # images whose factors are compared with their codes
 RECONSTRUCTED = 200  # images that tell how well the model fits
@@ -149,6 +151,18 @@ class ImageMaterial:
         """The images at which slopes are taken: that of the strips, and others."""
         others = [row for row in self.rows if row != self.row]
         return [self.row, *others[: SLOPES - 1]]
+
+    @cached_property
+    def swaps(self) -> Swaps:
+        """What becomes of two images that exchange the latents that are shown."""
+        first, second = (self.look.code(row) for row in self.pair)
+        return swapped(self.look.decode, first, second, [strip.latent for strip in self.strips])
+
+    @cached_property
+    def animation(self) -> bytes:
+        """All latents that are shown on their way, as a GIF file."""
+        of = f"What each latent does to {row_name(self.row, self.data.ids)}"
+        return moving(self.look, self.strips, trust=self.trust, of=of)
 
     @cached_property
     def slopes(self) -> np.ndarray:

@@ -7,12 +7,12 @@ import numpy as np
 
 from .. import plots
 from ..plots._image_words import heading, range_words, row_name, signed_words, verdict_on
-from ..plots._looking import Strip, is_discrete, swapped
+from ..plots._looking import Strip, is_discrete
 from ..plots._pixels import LEVEL, coloured, paled, signed
 from ._bars import restarts, score_bars
 from ._figures import svg
 from ._image_material import RAW, ImageMaterial
-from ._image_pictures import embedded, moving, row_of, strip_row
+from ._image_pictures import embedded, row_of, strip_row
 from ._page import reproduce, spaced
 from ._trust import VERDICTS
 from ._verdict import answer, turned
@@ -127,6 +127,7 @@ def _card(material: ImageMaterial, strip: Strip) -> dict[str, Any]:
         "word": word,
         "dead": strip.dead,
         "strength": f"{strip.strength / LEVEL:.1f}",
+        "n": len(strip.values),
         "range": range_words(material.look, strip),
         "low": f"{low:+.1f} sd".replace("-", "−"),
         "high": f"{high:+.1f} sd".replace("-", "−"),
@@ -138,15 +139,13 @@ def _card(material: ImageMaterial, strip: Strip) -> dict[str, Any]:
 
 
 def _animation(material: ImageMaterial) -> str:
-    of = f"What each latent does to {row_name(material.row, material.data.ids)}"
-    return embedded(moving(material.look, material.strips, trust=material.trust, of=of), "gif")
+    return embedded(material.animation, "gif")
 
 
 def _swaps(material: ImageMaterial) -> dict[str, Any]:
     latents = [strip.latent for strip in material.strips]
-    look, pair = material.look, material.pair
-    found = swapped(look.decode, look.code(pair[0]), look.code(pair[1]), latents)
-    first, second = (row_name(row, material.data.ids) for row in pair)
+    found = material.swaps
+    first, second = (row_name(row, material.data.ids) for row in material.pair)
     rows = (
         (f"{first}, with one latent of {second}", found.ends[0], found.one),
         (f"{second}, with one latent of {first}", found.ends[1], found.other),
@@ -157,7 +156,7 @@ def _swaps(material: ImageMaterial) -> dict[str, Any]:
         "second": second,
         "columns": ["as it is", *map(hat, latents)],
         "rows": [(label, row_of(coloured(np.concatenate([end[None], tiles])))) for label, end, tiles in rows],
-        "all": len(latents) == look.n_latents,
+        "all": len(latents) == material.look.n_latents,
     }
 
 

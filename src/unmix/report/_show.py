@@ -14,7 +14,7 @@ from ..plots._image_grids import draw_jacobian, draw_reconstructions, draw_swaps
 from ..plots._image_words import row_name
 from ._image_material import ImageMaterial, Wanted, seen
 from ._image_page import image_page
-from ._image_pictures import morph, moving, moving_alone, saved
+from ._image_pictures import morph, moving_alone, saved
 from ._write import filled
 
 OWN = ("index.html", *(f"{name}.png" for name in ("reconstructions", "traversals", "swaps", "jacobian")))
@@ -113,7 +113,7 @@ def pictures(material: ImageMaterial) -> Iterator[tuple[str, bytes]]:
     draw = partial(draw_traversals, look, strips, material.row, **told)
     longest = max(len(strip.values) for strip in strips)
     yield "traversals.png", saved(draw, len(strips), longest, height / width)
-    draw = partial(draw_swaps, look, material.pair, latents, ids=ids)
+    draw = partial(draw_swaps, material.swaps, material.pair, latents, ids=ids)
     yield "swaps.png", saved(draw, 3, len(latents) + 1, height / width)
     draw = partial(draw_jacobian, look, material.slopes, latents, material.sloped, **told)
     yield "jacobian.png", saved(draw, len(latents) + 1, len(material.sloped), height / width)
@@ -124,8 +124,7 @@ def animations(material: ImageMaterial) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the bytes of every animation: all latents, from one image to another, and each."""
     look, ids, strips = material.look, material.data.ids, material.strips
     name, digits = row_name(material.row, ids), len(str(look.n_latents - 1))
-    of = f"What each latent does to {name}"
-    yield "traversals.gif", moving(look, strips, trust=material.trust, of=of)
+    yield "traversals.gif", material.animation
     yield "between.gif", morph(look, material.pair, ids, 2 * material.wanted.n_steps - 1)
     for strip in sorted(strips, key=lambda each: each.latent):
         yield f"latent-{strip.latent:0{digits}}.gif", moving_alone(look, strip, trust=material.trust, of=name)
