@@ -295,8 +295,8 @@ def draw_jacobian(
     columns = [row_name(row, ids) for row in rows]
     tiles = np.stack([found, *pictures])
     ax = draw_grid(tiles, ax, rows=["reconstruction", *labels], columns=columns)
-    for k in np.ndindex(tiles.shape[:2]):  # what does not move may be as white as the paper
-        frame(ax, *k, tiles.shape[2:4], colour=GREY, width=0.4)
+    for row, column in np.ndindex(tiles.shape[:2]):  # what does not move may be as white as the paper
+        frame(ax, row, column, tiles.shape[2:4], colour=GREY, width=0.4)
     per = "Change of the picture where the latent rises by one standard deviation, in % of full brightness"
     return told(
         ax, "What each latent moves", f"{per}: {signed_words(slopes)}. Each latent has its own scale."

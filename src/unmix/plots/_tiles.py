@@ -49,9 +49,7 @@ def frame(
 
 def told(ax: Axes, title: str, caption: str) -> Axes:
     """Write what a picture shows above it, and how to read it below."""
-    letters = int(
-        max(ax.get_figure(root=True).get_size_inches()[0], 3.0) * 13
-    )  # of size 8 on the figure's width
+    letters = int(13 * max(float(ax.figure.get_figwidth()), 3.0))  # of size 8, on the width of the figure
     ax.set_title(_plain(title), loc="left", fontsize=11)
     ax.set_xlabel(_plain(fill(caption, letters)), loc="left", fontsize=8)
     return ax
