@@ -49,7 +49,8 @@ def frame(
 
 def told(ax: Axes, title: str, caption: str) -> Axes:
     """Write what a picture shows above it, and how to read it below."""
-    letters = int(13 * max(float(ax.figure.get_figwidth()), 3.0))  # of size 8, on the width of the figure
+    wide = float(ax.figure.get_window_extent().width) / float(ax.figure.dpi)
+    letters = int(13 * max(wide, 3.0))  # of size 8, on the width of the figure
     ax.set_title(_plain(title), loc="left", fontsize=11)
     ax.set_xlabel(_plain(fill(caption, letters)), loc="left", fontsize=8)
     return ax

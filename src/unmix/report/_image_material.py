@@ -52,6 +52,8 @@ class Seen:
 
 def seen(data: Any, ids: Any = None) -> Seen | None:
     """Read images with or without their factors; None where these are no images."""
+    if isinstance(data, Seen):
+        return data
     if hasattr(data, "images") and hasattr(data, "factors"):
         names = getattr(data, "names", None)
         ids = getattr(data, "ids", None) if ids is None else ids
@@ -59,6 +61,34 @@ def seen(data: Any, ids: Any = None) -> Seen | None:
     if not hasattr(data, "columns") and len(np.shape(data)) == 4:
         return Seen(data.detach().cpu().numpy() if hasattr(data, "detach") else data, ids=ids)
     return None
+
+
+def images_of(data: Any, ids: Any = None, *, name: str = "data") -> Seen:
+    """Read images, or say what they must be."""
+    found = seen(data, ids)
+    if found is None:
+        raise ValueError(
+            f"`{name}` must be images of shape (n, height, width, channels), got {_kind(data)}. For tables "
+            "there is `unmix.report.write`."
+        )
+    return found
+
+
+def _kind(data: Any) -> str:
+    shape = getattr(data, "shape", None)
+    return type(data).__name__ if shape is None else f"shape {tuple(shape)}"
+
+
+def judged(model: Any, data: Any, effort: str) -> tuple[Any, str]:
+    """Return the verdict that an effort finds, or None and why there is none.
+
+    What refits nothing asks no more than what kind of model this is, for which some of the images will do.
+    """
+    from ..evidence import verdict_or_reason
+
+    images = images_of(data).images
+    rows = np.arange(0, len(images), max(1, len(images) // MOST) if effort == "none" else 1)
+    return verdict_or_reason(model, np.asarray(images[rows]), effort=effort)
 
 
 class ImageMaterial:
@@ -80,7 +110,7 @@ class ImageMaterial:
         self.scored, self.given = scored and data.factors is not None and evaluation is None, evaluation
         self.look = Look(model, data.images, most=SCORED if self.scored else MOST)
         self._asked()
-        self.trust, self.unjudged = self._judged(trust)
+        self.trust, self.unjudged = (trust, "") if not isinstance(trust, str) else judged(model, data, trust)
 
     def _asked(self) -> None:
         """Refuse what can't be shown before any work is done."""
@@ -97,16 +127,6 @@ class ImageMaterial:
                 expected = tuple(int(side) for side in fitted)
                 raise ValueError(f"`data` must be images of shape {expected}, as of the fit, got {shape}.")
         self.latents  # noqa: B018  (a number that is no latent is an error)
-
-    def _judged(self, trust: Any) -> tuple[Any, str]:
-        """Return the verdict that was given or that an effort finds, or None and why there is none."""
-        if not isinstance(trust, str):
-            return trust, ""
-        from ..evidence import verdict_or_reason
-
-        few = trust == "none"  # which refits nothing, and asks no more than what kind of model this is
-        images = self.look.images(self.look.rows) if few else np.asarray(self.data.images)
-        return verdict_or_reason(self.model, images, effort=trust)
 
     @cached_property
     def findings(self) -> Findings:

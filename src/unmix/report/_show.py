@@ -12,7 +12,7 @@ from typing import Any
 from .._files import atomic_write
 from ..plots._image_grids import draw_jacobian, draw_reconstructions, draw_swaps, draw_traversals
 from ..plots._image_words import row_name
-from ._image_material import ImageMaterial, Wanted, seen
+from ._image_material import ImageMaterial, Wanted, images_of
 from ._image_page import image_page
 from ._image_pictures import morph, moving_alone, saved
 from ._write import filled
@@ -128,22 +128,6 @@ def animations(material: ImageMaterial) -> Iterator[tuple[str, bytes]]:
     yield "between.gif", morph(look, material.pair, ids, 2 * material.wanted.n_steps - 1)
     for strip in sorted(strips, key=lambda each: each.latent):
         yield f"latent-{strip.latent:0{digits}}.gif", moving_alone(look, strip, trust=material.trust, of=name)
-
-
-def images_of(data: Any, ids: Any = None, *, name: str = "data") -> Any:
-    """Read images, or say what they must be."""
-    found = seen(data, ids)
-    if found is None:
-        raise ValueError(
-            f"`{name}` must be images of shape (n, height, width, channels), got {_kind(data)}. For tables "
-            "there is `unmix.report.write`."
-        )
-    return found
-
-
-def _kind(data: Any) -> str:
-    shape = getattr(data, "shape", None)
-    return type(data).__name__ if shape is None else f"shape {tuple(shape)}"
 
 
 def free(folder: Path) -> Path:
