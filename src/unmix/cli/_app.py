@@ -73,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # we match names ourselves
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # and nobody writes to it
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         sys.exit(_run(arguments))
 

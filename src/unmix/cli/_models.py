@@ -2,6 +2,8 @@
 
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,21 +36,28 @@ def make(method: str, n_components: int, **settings: Any) -> Any:
 
 def fit_and_save(model: Any, table: Table, out: Path, **known: Any) -> Any:
     """Fit with a checkpoint folder beside the model's file, so that a stopped fit goes on, and save."""
+    with checkpointed(model, out) as checkpoint:
+        model.fit(table.values, **known)
+    remember(model, table).save(out)
+    shutil.rmtree(checkpoint, ignore_errors=True)
+    return model
+
+
+@contextmanager
+def checkpointed(model: Any, out: Path) -> Iterator[Path]:
+    """Let a model keep checkpoints in a folder beside its file, and say how to go on if it is stopped."""
     checkpoint = checkpoint_beside(out)
     waits = {"checkpoint", "verbose"} <= model.get_params().keys()  # others are done before one can wait
     if waits:
         model.set_params(checkpoint=str(checkpoint), verbose=True)
     try:
-        model.fit(table.values, **known)
+        yield checkpoint
     except KeyboardInterrupt as stop:
         how = "go on" if checkpoint.exists() else "start again"
         say(f"unmix: {getattr(stop, 'done', 'Interrupted.').lower()} To {how}: {again('--fresh')}")
         sys.exit(130)
     if waits:
         model.set_params(checkpoint=None, verbose=False)
-    remember(model, table).save(out)
-    shutil.rmtree(checkpoint, ignore_errors=True)
-    return model
 
 
 def checkpoint_beside(out: Path) -> Path:

@@ -125,7 +125,7 @@ def image_traversals(
     >>> X = np.random.default_rng(0).uniform(size=(100, 1, 2, 1)) * np.array([1.0, 0.001]).reshape(2, 1)
     >>> print(image_traversals(flat, X, n_steps=3).get_yticklabels()[1].get_text())
     ẑ1, dead
-    -1.7 to 1.4 sd
+    −1.7 to 1.4 sd
     """
     look = Look(model, X)
     chosen = look.centre if row is None else checked_rows(look, [row])[0]

@@ -48,11 +48,18 @@ def heading(strip: Strip, trust: Any) -> str:
 
 def range_words(look: Look, strip: Strip) -> str:
     """Say how far a latent goes."""
-    low, *_, high = look.in_deviations(strip)
-    if low == high:
+    if len(np.unique(strip.values)) == 1:
         return "one value only"
-    kept = f"{len(strip.values)} values, " if is_discrete(look.codes[:, strip.latent]) else ""
-    return f"{kept}{low:.1f} to {high:.1f} sd"
+    low, high = ends_of(look, strip)
+    return f"{low} to {high}".replace(" sd", "", 1)
+
+
+def ends_of(look: Look, strip: Strip) -> tuple[str, str]:
+    """Name both ends of the way of a latent: in standard deviations from the mean, or by its few values."""
+    if is_discrete(look.codes[:, strip.latent]):
+        return f"value {strip.values[0]:g}", f"value {strip.values[-1]:g}"
+    low, *_, high = look.in_deviations(strip)
+    return f"{low:.1f} sd".replace("-", "−"), f"{high:.1f} sd".replace("-", "−")
 
 
 def column_names(strips: Sequence[Strip]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import plots
-from ..plots._image_words import heading, range_words, row_name, signed_words, verdict_on
+from ..plots._image_words import ends_of, heading, range_words, row_name, signed_words, verdict_on
 from ..plots._looking import Strip, is_discrete
 from ..plots._pixels import LEVEL, coloured, paled, signed
 from ._bars import restarts, score_bars
@@ -22,6 +22,11 @@ SEEN = "of the images given; whether the fit has seen them, the page can’t kno
 WORTH = (
     "A picture can show what a latent does. It can’t show that the latent is one of the true ones: after any "
     "rotation of the latents the model fits as well, and pictures as smooth as these come out."
+)
+
+STEPS = (
+    "Steps behind the first tell latents apart only if its code is what they ask for, such as, for ICA, a "
+    "linear mixture of independent latents; that the code of an autoencoder is one, no data show."
 )
 
 
@@ -59,7 +64,11 @@ def _verdict(material: ImageMaterial) -> Verdict:
         return Verdict("open", "Not checked", (material.unjudged, WORTH)).with_remarks(
             ("open", told if dead else "")
         )
-    remarks = (("open", "" if found else WORTH), ("open", told if dead else ""))
+    remarks = (
+        ("open", STEPS if hasattr(material.model, "steps") else ""),
+        ("open", "" if found else WORTH),
+        ("open", told if dead else ""),
+    )
     held_out = material.explained_held_out
     share = material.explained if held_out is None else held_out
     return turned(answer(found).with_remarks(*remarks), share if np.isfinite(share) else None)
@@ -116,7 +125,7 @@ def _card(material: ImageMaterial, strip: Strip) -> dict[str, Any]:
     """Return one latent: its strip, what it moves, and the words beside both."""
     found = verdict_on(material.trust, strip.latent)
     tone, word = VERDICTS.get(found or "", ("open", "no verdict"))
-    low, *_, high = material.look.in_deviations(strip)
+    low, high = ends_of(material.look, strip)
     slopes = material.slopes[:, strip.latent]
     largest = float(np.abs(slopes).max())
     moved = signed(slopes, largest)
@@ -129,8 +138,8 @@ def _card(material: ImageMaterial, strip: Strip) -> dict[str, Any]:
         "strength": f"{strip.strength / LEVEL:.1f}",
         "n": len(strip.values),
         "range": range_words(material.look, strip),
-        "low": f"{low:+.1f} sd".replace("-", "−"),
-        "high": f"{high:+.1f} sd".replace("-", "−"),
+        "low": low,
+        "high": high,
         "few": is_discrete(material.look.codes[:, strip.latent]),
         "strip": strip_row(strip),
         "moves": row_of(paled(moved) if strip.dead else moved),
