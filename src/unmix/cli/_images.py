@@ -1,13 +1,9 @@
 """Images on the command line: whether a path or a model is of images, and what is read of them."""
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-ARRAYS = (".npy",)
-FILES = (".h5", ".hdf5", ".mat", ".npz")
 
 
 def of_images(model: Any) -> bool:
@@ -16,47 +12,25 @@ def of_images(model: Any) -> bool:
 
 
 def is_images(path: str) -> bool:
-    """Whether a path is that of images: a folder, an NPY file with four axes, or a file of a public set."""
-    place = Path(path)
-    if place.is_dir():
-        return True
-    if not place.is_file() or place.suffix.lower() not in (*ARRAYS, *FILES):
-        return False
-    if place.suffix.lower() == ".npy":
-        return _axes(place) == 4
-    return place.suffix.lower() != ".npz" or _has_images(place)
+    """Whether a path leads to images rather than to a table."""
+    from ..data.images import are_images
 
-
-def _axes(path: Path) -> int:
-    """Return the number of axes of an NPY file; what is wrong with the file is told when it is read."""
-    try:
-        return int(np.load(path, mmap_mode="r", allow_pickle=False).ndim)
-    except (ValueError, OSError, EOFError):
-        return 0
-
-
-def _has_images(path: Path) -> bool:
-    """Whether an NPZ file holds images under one of the names that public sets and ours use."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return bool({"images", "imgs"} & set(file.files))
-    except (ValueError, OSError, EOFError):
-        return False
+    return are_images(path)
 
 
 def read(path: str, option: str = "--data") -> Any:
-    """Read images, with their factors where the path brings them; or say what they must be."""
-    if not is_images(path):
-        why = "which are no images" if Path(path).exists() else "which does not exist"
-        raise ValueError(
-            f"`{option}` must be a folder of images or an NPY file with four axes, got {path!r}, {why}."
-        )
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+    """Read images, with their factors where these are known; errors name the option that brought the path."""
+    from ..data.images import read_images
+
+    try:
+        return read_images(path)
+    except ValueError as error:
+        raise ValueError(str(error).replace("`path`", f"`{option}`", 1)) from error
 
 
 def pixels_of(data: Any) -> np.ndarray:
     """Return images as one array."""
-    return np.asarray(data.images if hasattr(data, "factors") else data)
+    return np.asarray(data.images[np.arange(len(data.images))])
 
 
 def networks(shape: tuple[int, ...]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Grids of images, each of which says what it shows: reconstructions, traversals, swaps, slopes."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from ._image_words import (
     MAX_LATENTS,
+    any_few,
     checked_latents,
     checked_pair,
     checked_rows,
@@ -150,11 +151,10 @@ def draw_traversals(
     for k, strip in enumerate(strips):
         frame(ax, k, strip.here, tiles.shape[2:4])
     about = f"What each latent does to {row_name(row, ids)}"
-    moves = "One latent moves through its range in the data, from the 2% to the 98% quantile, in standard"
-    rest = (
-        "deviations (sd) from the mean; the others stay as they are. Framed: the reconstruction of the image."
-    )
-    return told(ax, about, f"{moves} {rest}")
+    moves = "One latent moves, the others stay as they are. Framed: the reconstruction of the image."
+    few = " Latents that take few values go through these." if any_few(look, strips) else ""
+    reach = "from its 2% to its 98% quantile in the data, in standard deviations (sd) from the mean"
+    return told(ax, about, f"{moves} A latent goes {reach}.{few}")
 
 
 def image_swaps(
@@ -284,13 +284,15 @@ def draw_jacobian(
     *,
     trust: Any = None,
     ids: Any = None,
+    dead: Collection[int] = (),
 ) -> Axes:
     """Draw slopes of shape (n_rows, n_latents, height, width, channels), below the images they belong to."""
     largest = [float(np.abs(slopes[:, j]).max()) for j in latents]
     found = coloured(look.reconstructions(rows)[1])
     pictures = [signed(slopes[:, j], size) for j, size in zip(latents, largest, strict=True)]
     labels = [
-        f"{name(j, trust)}\nat most {100 * size:.2g}%" for j, size in zip(latents, largest, strict=True)
+        f"{f'{hat(j)}, dead' if j in dead else name(j, trust)}\nat most {100 * size:.2g}%"
+        for j, size in zip(latents, largest, strict=True)
     ]
     columns = [row_name(row, ids) for row in rows]
     tiles = np.stack([found, *pictures])

@@ -62,11 +62,16 @@ def ends_of(look: Look, strip: Strip) -> tuple[str, str]:
     return f"{low:.1f} sd".replace("-", "−"), f"{high:.1f} sd".replace("-", "−")
 
 
+def any_few(look: Look, strips: Sequence[Strip]) -> bool:
+    """Whether some latent takes only a few values."""
+    return any(is_discrete(look.codes[:, strip.latent]) for strip in strips)
+
+
 def column_names(strips: Sequence[Strip]) -> list[str]:
     """Name the columns of strips: their ends, and the middle where that is the image itself."""
-    n, ends = max(len(strip.values) for strip in strips), {strip.here for strip in strips}
-    inner = ["as it is" if ends == {k} else "" for k in range(1, n - 1)]
-    return ["low", *inner, "high"] if n > 2 else ["low", "high"][:n]
+    n, places = max(len(strip.values) for strip in strips), {strip.here for strip in strips}
+    inner = ["as it is" if places == {k} else "" for k in range(1, n - 1)]
+    return ["low", *inner, "high"] if n > 1 else ["as it is"]
 
 
 def row_name(row: int, ids: Any = None) -> str:

@@ -159,7 +159,8 @@ class Look:
             if ability(model, name) is None:
                 kind = type(model).__name__
                 raise TypeError(f"`model` must have `{name}`, got {kind}. Pass a fitted model of images.")
-        shape = tuple(np.shape(images))
+        images = images if hasattr(images, "shape") else np.asarray(images)
+        shape = tuple(images.shape)
         if len(shape) != 4 or 0 in shape:
             raise ValueError(
                 f"`X` must be images of shape (n, height, width, channels), got {shape}. For tables see "

@@ -11,7 +11,7 @@ from ._looking import Strip
 from ._pixels import coloured, paled, tiled
 from ._style import BLUE, without_frame
 
-_TILE, _LEFT, _REST = 0.72, 1.5, 1.1  # inches: a tile, the names of rows, title and caption
+_TILE, _LEFT, _REST = 0.72, 1.6, 1.1  # inches: a tile, the names of rows, title and caption
 _GAP = 0.06  # between tiles, in sides of a tile
 
 
@@ -50,7 +50,7 @@ def frame(
 def told(ax: Axes, title: str, caption: str) -> Axes:
     """Write what a picture shows above it, and how to read it below."""
     wide = float(ax.figure.get_window_extent().width) / float(ax.figure.dpi)
-    letters = int(13 * max(wide, 3.0))  # of size 8, on the width of the figure
+    letters = int(13 * max(wide - _LEFT, 2.5))  # of size 8, right of the names of rows
     ax.set_title(_plain(title), loc="left", fontsize=11)
     ax.set_xlabel(_plain(fill(caption, letters)), loc="left", fontsize=8)
     return ax

@@ -46,7 +46,7 @@ class Seen:
 
     images: Any
     factors: np.ndarray | None = None
-    names: tuple[str, ...] | None = None
+    names: Any = None
     ids: Any = None
 
 
@@ -57,10 +57,11 @@ def seen(data: Any, ids: Any = None) -> Seen | None:
     if hasattr(data, "images") and hasattr(data, "factors"):
         names = getattr(data, "names", None)
         ids = getattr(data, "ids", None) if ids is None else ids
-        return Seen(data.images, np.asarray(data.factors), None if names is None else tuple(names), ids)
-    if not hasattr(data, "columns") and len(np.shape(data)) == 4:
-        return Seen(data.detach().cpu().numpy() if hasattr(data, "detach") else data, ids=ids)
-    return None
+        factors = np.asarray(data.factors)
+        return Seen(data.images, factors if factors.shape[1] else None, names, ids)
+    if hasattr(data, "columns") or len(getattr(data, "shape", None) or np.shape(data)) != 4:
+        return None
+    return Seen(data.detach().cpu().numpy() if hasattr(data, "detach") else data, ids=ids)
 
 
 def images_of(data: Any, ids: Any = None, *, name: str = "data") -> Seen:
@@ -122,7 +123,7 @@ class ImageMaterial:
             )
         fitted = getattr(first_step(self.model), "image_shape_", None)
         for images in (self.data, self.held_out):
-            shape = tuple(np.shape(images.images)[1:]) if images is not None else None
+            shape = tuple(images.images.shape[1:]) if images is not None else None
             if fitted is not None and shape is not None and shape != tuple(int(side) for side in fitted):
                 expected = tuple(int(side) for side in fitted)
                 raise ValueError(f"`data` must be images of shape {expected}, as of the fit, got {shape}.")

@@ -75,7 +75,7 @@ def _verdict(material: ImageMaterial) -> Verdict:
 
 
 def _subtitle(material: ImageMaterial) -> str:
-    n, height, width, channels = np.shape(material.data.images)
+    n, height, width, channels = material.look.all.shape
     colour = {1: "grey", 3: "colour"}.get(channels, f"{channels}-channel")
     steps = [step for _, step in getattr(material.model, "steps", [("", material.model)])]
     by = " then ".join(spaced(type(step).__name__) for step in steps)
@@ -83,7 +83,7 @@ def _subtitle(material: ImageMaterial) -> str:
 
 
 def _facts(material: ImageMaterial) -> list[dict[str, str]]:
-    n, height, width, channels = np.shape(material.data.images)
+    n, height, width, channels = material.look.all.shape
     dead = sum(strip.dead for strip in material.moved)
     facts = [
         ("Images", f"{n:,}", f"{height} × {width} × {channels}"),

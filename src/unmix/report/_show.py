@@ -107,6 +107,7 @@ def pictures(material: ImageMaterial) -> Iterator[tuple[str, bytes]]:
     look, ids, strips = material.look, material.data.ids, material.strips
     latents, n = [strip.latent for strip in strips], len(material.rows)
     height, width = look.images([0]).shape[1:3]
+    dead = {strip.latent for strip in strips if strip.dead}
     told = {"trust": material.trust, "ids": ids}
     draw = partial(draw_reconstructions, look, material.rows, ids=ids)
     yield "reconstructions.png", saved(draw, 3, n, height / width)
@@ -115,7 +116,7 @@ def pictures(material: ImageMaterial) -> Iterator[tuple[str, bytes]]:
     yield "traversals.png", saved(draw, len(strips), longest, height / width)
     draw = partial(draw_swaps, material.swaps, material.pair, latents, ids=ids)
     yield "swaps.png", saved(draw, 3, len(latents) + 1, height / width)
-    draw = partial(draw_jacobian, look, material.slopes, latents, material.sloped, **told)
+    draw = partial(draw_jacobian, look, material.slopes, latents, material.sloped, dead=dead, **told)
     yield "jacobian.png", saved(draw, len(latents) + 1, len(material.sloped), height / width)
     yield from animations(material)
 
