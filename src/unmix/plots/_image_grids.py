@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 
 from ._image_words import (
     MAX_LATENTS,
-    any_few,
     checked_latents,
     checked_pair,
     checked_rows,
@@ -20,8 +19,10 @@ from ._image_words import (
     ordered,
     range_words,
     rank,
+    reach_words,
     row_name,
     signed_words,
+    slope_meaning,
 )
 from ._looking import Look, Strip, Swaps, swapped
 from ._pixels import coloured, signed
@@ -152,9 +153,7 @@ def draw_traversals(
         frame(ax, k, strip.here, tiles.shape[2:4])
     about = f"What each latent does to {row_name(row, ids)}"
     moves = "One latent moves, the others stay as they are. Framed: the reconstruction of the image."
-    few = " Latents that take few values go through these." if any_few(look, strips) else ""
-    reach = "from its 2% to its 98% quantile in the data, in standard deviations (sd) from the mean"
-    return told(ax, about, f"{moves} A latent goes {reach}.{few}")
+    return told(ax, about, f"{moves} {reach_words(look, [strip.latent for strip in strips])}.")
 
 
 def image_swaps(
@@ -299,7 +298,6 @@ def draw_jacobian(
     ax = draw_grid(tiles, ax, rows=["reconstruction", *labels], columns=columns)
     for row, column in np.ndindex(tiles.shape[:2]):  # what does not move may be as white as the paper
         frame(ax, row, column, tiles.shape[2:4], colour=GREY, width=0.4)
-    per = "Change of the picture where the latent rises by one standard deviation, in % of full brightness"
-    return told(
-        ax, "What each latent moves", f"{per}: {signed_words(slopes)}. Each latent has its own scale."
-    )
+    per = f"Change of the picture where {slope_meaning(look, latents)}, in % of full brightness"
+    scale = "Each latent has its own scale."
+    return told(ax, "What each latent moves", f"{per}: {signed_words(slopes)}. {scale}")

@@ -62,9 +62,24 @@ def ends_of(look: Look, strip: Strip) -> tuple[str, str]:
     return f"{low:.1f} sd".replace("-", "−"), f"{high:.1f} sd".replace("-", "−")
 
 
-def any_few(look: Look, strips: Sequence[Strip]) -> bool:
-    """Whether some latent takes only a few values."""
-    return any(is_discrete(look.codes[:, strip.latent]) for strip in strips)
+def reach_words(look: Look, latents: Sequence[int]) -> str:
+    """Say how latents go through their ranges."""
+    far = "from its 2% to its 98% quantile in the data, in standard deviations (sd) from the mean"
+    return _by_kind(look, latents, f"A latent goes {far}", "{} goes through the values that it takes")
+
+
+def slope_meaning(look: Look, latents: Sequence[int]) -> str:
+    """Say what a slope is a change over."""
+    steps = "{} goes from the value below its own to the one above"
+    return _by_kind(look, latents, "the latent rises by one standard deviation", steps)
+
+
+def _by_kind(look: Look, latents: Sequence[int], smooth: str, few: str) -> str:
+    """Join what holds for latents of many values and of few, where there are both."""
+    kinds = {is_discrete(look.codes[:, j]) for j in latents}
+    if kinds == {True}:
+        return few.format("A latent" if smooth[0] == "A" else "the latent")
+    return smooth if kinds == {False} else f"{smooth}; one of few values {few.removeprefix('{} ')}"
 
 
 def column_names(strips: Sequence[Strip]) -> list[str]:

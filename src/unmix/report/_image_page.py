@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 
 from .. import plots
-from ..plots._image_words import ends_of, heading, range_words, row_name, signed_words, verdict_on
+from ..plots._image_words import (
+    ends_of,
+    heading,
+    range_words,
+    reach_words,
+    row_name,
+    signed_words,
+    slope_meaning,
+    verdict_on,
+)
 from ..plots._looking import Strip, is_discrete
 from ..plots._pixels import LEVEL, coloured, paled, signed
 from ._bars import restarts, score_bars
@@ -41,6 +50,8 @@ def image_page(material: ImageMaterial) -> dict[str, Any]:
         "sorted_by": _sorted_by(material),
         "moved_row": row_name(material.row, material.data.ids),
         "sloped_rows": listing(row_name(row, material.data.ids) for row in material.sloped),
+        "reach": reach_words(material.look, [strip.latent for strip in material.strips]),
+        "slope_meaning": slope_meaning(material.look, [strip.latent for strip in material.strips]),
         "slope_words": signed_words(material.slopes),
         "left_out": material.look.n_latents - len(material.strips),
         "animation": _animation(material),

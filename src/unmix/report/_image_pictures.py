@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..plots._frames import Moving, frames
-from ..plots._image_words import heading, range_words, row_name
+from ..plots._image_words import hat, heading, range_words, row_name
 from ..plots._looking import Look, Strip, between
 from ..plots._pixels import coloured, enlarged, enlargement, gif, paled, png, tiled
 from ..plots._tiles import figure_size, gap_of, strip_tiles
@@ -67,7 +67,10 @@ def moving(look: Look, strips: Sequence[Strip], *, trust: Any, of: str) -> bytes
 def moving_alone(look: Look, strip: Strip, *, trust: Any, of: str) -> bytes:
     """Return an animation of one latent."""
     tiles = [_moving(look, strip, trust)]
-    about, caption = f"{of}: {heading(strip, trust)}", "It moves, and all other latents stay as they are."
+    about, caption = (
+        f"What {hat(strip.latent)} does to {of}",
+        "It moves, and all other latents stay as they are.",
+    )
     return gif(frames(tiles, about, caption, n_frames=n_frames([strip]), side=_ALONE))
 
 
