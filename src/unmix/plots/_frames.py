@@ -40,8 +40,10 @@ def frames(
         About how large a tile becomes; small images are enlarged.
     """
     plan = _plan(tiles, title, caption, side)
-    times = 1 - np.abs(1 - 2 * np.arange(n_frames) / n_frames)  # there and back again
-    return [_frame(tiles, plan, float(time)) for time in times]
+    half = -(-n_frames // 2)
+    there = np.linspace(0, 1, half, endpoint=False)
+    back = np.linspace(1, 0, n_frames - half, endpoint=False)
+    return [_frame(tiles, plan, float(time)) for time in (*there, *back)]
 
 
 class _Plan(NamedTuple):
