@@ -16,6 +16,7 @@ from unmix.data import FactorDataset
 from unmix.report import _show
 
 HOSTILE = '<script>alert("x")</script>'
+FEW = {"n": 2, "n_steps": 3}
 NAMES = ("index.html", "reconstructions.png", "traversals.png", "swaps.png", "jacobian.png")
 
 
@@ -118,6 +119,9 @@ def test_scores_stand_beside_pixels_floor_and_chance_where_factors_are_known(tmp
     assert "How close to the truth?" in page.text
     for word in ("this fit 1.000", "pixel PCA + ICA", "rotation floor", "chance", "Modularity (InfoM)"):
         assert word in page.text
+    few = FactorDataset(x[:50], factors[:50], ("a", "b", "c"), (5, 5, 5))
+    page = page_of(report.write(tmp_path / "few.html", model=model, data=few))
+    assert "How close" not in page.text and "too few for scores" in page.text
     alone = FactorDataset(x, np.empty((300, 0), dtype=int), (), ())
     assert "How close" not in page_of(report.write(tmp_path / "a.html", model=model, data=alone)).text
 
@@ -125,7 +129,9 @@ def test_scores_stand_beside_pixels_floor_and_chance_where_factors_are_known(tmp
 def test_hostile_names_are_escaped_everywhere(tmp_path):
     model, x = image_model()
     ids = [HOSTILE] * len(x)
-    files = report.show(tmp_path / "out", model=model, data=x, ids=ids, title=HOSTILE, notes=HOSTILE)
+    files = report.show(
+        tmp_path / "out", model=model, data=x, ids=ids, title=HOSTILE, notes=HOSTILE, latents=[0], **FEW
+    )
     html = files[0].read_text(encoding="utf-8")
     assert "<script" not in html and "&lt;script&gt;" in html
     assert HOSTILE in Page(html).text
@@ -157,8 +163,8 @@ def frames_of(name):
 def test_show_replaces_its_own_pictures_and_no_other_file(tmp_path):
     model, x = image_model()
     target = tmp_path / "out"
-    assert len(report.show(target, model=model, data=x)) == 10
-    assert len(report.show(target, model=model, data=x, latents=[1], rows=[3, 4])) == 8
+    assert len(report.show(target, model=model, data=x, latents=[0, 1], **FEW)) == 9
+    assert len(report.show(target, model=model, data=x, latents=[1], rows=[3, 4], n_steps=3)) == 8
     assert not (target / "latent-0.gif").exists()
     (target / "thesis.txt").write_text("mine")
     with pytest.raises(ValueError, match=r"`folder` must be new, or hold nothing but such pictures.*thesis"):
@@ -169,23 +175,24 @@ def test_show_replaces_its_own_pictures_and_no_other_file(tmp_path):
 
 def test_nothing_half_written_is_left_behind(tmp_path, monkeypatch):
     model, x = image_model()
-    before = {file.name: file.read_bytes() for file in report.show(tmp_path / "out", model=model, data=x)}
+    asked = {"model": model, "data": x, "latents": [0], **FEW}
+    before = {file.name: file.read_bytes() for file in report.show(tmp_path / "out", **asked)}
 
     def broken(*_):
         raise MemoryError
 
     monkeypatch.setattr(_show, "animations", broken)
     with pytest.raises(MemoryError):
-        report.show(tmp_path / "out", model=model, data=x, latents=[0])
+        report.show(tmp_path / "out", **asked)
     assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == before
     with pytest.raises(MemoryError):
-        report.show(tmp_path / "new", model=model, data=x)
+        report.show(tmp_path / "new", **asked)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_the_same_data_give_the_same_bytes(tmp_path):
     model, x = image_model()
-    once, again = (report.show(tmp_path / name, model=model, data=x) for name in "ab")
+    once, again = (report.show(tmp_path / name, model=model, data=x, latents=[0], **FEW) for name in "ab")
     assert [file.read_bytes() for file in once] == [file.read_bytes() for file in again]
 
 
@@ -233,5 +240,5 @@ def test_images_may_be_rendered_when_asked_for(tmp_path):
             return x[rows]
 
     lazy = SimpleNamespace(images=Lazy(), factors=np.empty((2000, 0)), names=())
-    report.show(tmp_path / "out", model=model, data=lazy)
+    report.show(tmp_path / "out", model=model, data=lazy, latents=[0], **FEW)
     assert 0 < lazy.images.asked <= 500

@@ -60,13 +60,20 @@ def _model(given: Any, shape: tuple[int, ...]) -> Any:
         raise ValueError(f"`--method` must be one that takes images, {_takers()}, got {given.method.value}.")
     if given.n_components is None:
         raise ValueError("`--n-components` must be given for images, got nothing. Twelve are a good start.")
-    model = kind.preset(_recipe(kind, given.preset), n_components=given.n_components)
+    model = _made(kind, given)
     if given.preset is None:
         model.set_params(max_iter=PASSES, max_steps=None, **networks(shape))
     asked = {"max_iter": given.max_iter, "n_restarts": given.n_restarts, "device": given.device}
     model.set_params(**{name: value for name, value in asked.items() if value is not None})
     model.set_params(random_state=given.random_state)
     return _with_components(model, given) if both else model
+
+
+def _made(kind: Any, given: Any) -> Any:
+    try:
+        return kind.preset(_recipe(kind, given.preset), n_components=given.n_components)
+    except ValueError as error:
+        raise ValueError(str(error).replace("`name`", "`--preset`", 1)) from error
 
 
 def _with_components(model: Any, given: Any) -> Any:

@@ -25,7 +25,9 @@ def read(path: str, option: str = "--data") -> Any:
     try:
         return read_images(path)
     except ValueError as error:
-        raise ValueError(str(error).replace("`path`", f"`{option}`", 1)) from error
+        said = str(error)
+        name = next((name for name in ("`path`", "`images`") if said.startswith(name)), "`path`")
+        raise ValueError(said.replace(name, f"`{option}`", 1)) from error
 
 
 def pixels_of(data: Any) -> np.ndarray:

@@ -25,7 +25,7 @@ SCORED = 2000  # images whose factors are compared with their codes
 RECONSTRUCTED = 200  # images that tell how well the model fits
 MOVED = 64  # latents that are moved at all; of more, those that vary most
 SLOPES = 3  # images at which slopes are taken
-ENOUGH = 20  # images with which scores begin to mean something
+ENOUGH = 200  # images with which scores begin to mean something
 METRICS = ("mcc", "r2", "infomec")
 RAW = "pixel PCA + ICA"
 

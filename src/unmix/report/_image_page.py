@@ -20,7 +20,7 @@ from ..plots._looking import Strip, is_discrete
 from ..plots._pixels import LEVEL, coloured, paled, signed
 from ._bars import restarts, score_bars
 from ._figures import svg
-from ._image_material import RAW, ImageMaterial
+from ._image_material import ENOUGH, RAW, ImageMaterial
 from ._image_pictures import embedded, row_of, strip_row
 from ._page import reproduce, spaced
 from ._trust import VERDICTS
@@ -57,6 +57,8 @@ def image_page(material: ImageMaterial) -> dict[str, Any]:
         "animation": _animation(material),
         "swaps": _swaps(material),
         "scores": [] if material.evaluation is None else score_bars(material.evaluation, raw=RAW),
+        "unscored": material.scored and material.evaluation is None,
+        "enough": ENOUGH,
         "n_scored": f"{len(material.look.rows):,}",
         "raw": RAW,
         "history": _history(material),
