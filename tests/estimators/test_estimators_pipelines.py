@@ -30,7 +30,9 @@ def test_a_pipeline_comes_back_to_the_bit(both, tmp_path):
 
 def test_one_estimator_is_saved_as_by_itself(both, tmp_path):
     alone = both.steps[1][1]
-    assert unmix.save(alone, tmp_path / "a").read_bytes() == alone.save(tmp_path / "b").read_bytes()
+    again, codes = unmix.load(unmix.save(alone, tmp_path / "model")), np.ones((2, 3))
+    assert type(again).__name__ == "FastICA"
+    np.testing.assert_array_equal(again.inverse_transform(codes), alone.inverse_transform(codes))
 
 
 def test_steps_of_others_are_refused(both, tmp_path):
@@ -56,10 +58,10 @@ def test_every_flipped_byte_is_noticed(both, tmp_path):
         broken = bytearray(content)
         broken[place] ^= 0x15
         (tmp_path / "broken").write_bytes(broken)
-        with pytest.raises(ValueError, match="must be a (model|whole)"):
+        with pytest.raises(ValueError, match=r"must be a (model|whole)"):
             unmix.load(tmp_path / "broken")
     (tmp_path / "short").write_bytes(content[: len(content) // 2])
-    with pytest.raises(ValueError, match="must be a (model|whole)"):
+    with pytest.raises(ValueError, match=r"must be a (model|whole)"):
         unmix.load(tmp_path / "short")
 
 
