@@ -12,6 +12,7 @@ from ._pixels import LEVEL, brightness
 
 QUANTILES = (0.02, 0.98)
 MOST_VALUES = 64  # of a latent that counts as discrete
+_PART = 32  # images that pass through a network at a time
 MOST = 300  # images that tell where the latents live
 _SAME = 1e-3  # by which a code may change on its way through all steps of a pipeline and back
 
@@ -176,7 +177,8 @@ class Look:
     @cached_property
     def codes(self) -> np.ndarray:
         """The latents of images that are spread over the data."""
-        codes = np.asarray(self.model.transform(self.images(self.rows)))
+        parts = [np.asarray(self.model.transform(self.images(part))) for part in _parts(self.rows)]
+        codes = np.concatenate(parts)
         if codes.ndim != 2:
             raise ValueError(f"`model` must give one row of latents per image, got shape {codes.shape}.")
         return codes
@@ -188,7 +190,7 @@ class Look:
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Return the images that codes stand for."""
-        return np.asarray(self.model.inverse_transform(codes))
+        return np.concatenate([np.asarray(self.model.inverse_transform(part)) for part in _parts(codes)])
 
     def code(self, row: int) -> np.ndarray:
         """Return the latents of one image."""
@@ -254,6 +256,11 @@ class Look:
         else:
             low[:, j], high[:, j] = codes[:, j] - spread / 2, codes[:, j] + spread / 2
         return low, high
+
+
+def _parts(rows: np.ndarray) -> list[np.ndarray]:
+    """Cut rows into parts whose pictures do not fill the memory on their way through a network."""
+    return [rows[start : start + _PART] for start in range(0, len(rows), _PART)]
 
 
 def slopes_of(model: Any, images: np.ndarray, codes: np.ndarray, spread: np.ndarray) -> np.ndarray | None:

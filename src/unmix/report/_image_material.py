@@ -23,6 +23,7 @@ from ._image_pictures import moving
 
 SCORED = 2000  # images whose factors are compared with their codes
 RECONSTRUCTED = 200  # images that tell how well the model fits
+JUDGED = 100  # images of a verdict that refits nothing
 MOVED = 64  # latents that are moved at all; of more, those that vary most
 SLOPES = 3  # images at which slopes are taken
 ENOUGH = 200  # images with which scores begin to mean something
@@ -88,7 +89,7 @@ def judged(model: Any, data: Any, effort: str) -> tuple[Any, str]:
     from ..evidence import verdict_or_reason
 
     images = images_of(data).images
-    rows = np.arange(0, len(images), max(1, len(images) // MOST) if effort == "none" else 1)
+    rows = np.arange(0, len(images), max(1, len(images) // JUDGED) if effort == "none" else 1)
     return verdict_or_reason(model, np.asarray(images[rows]), effort=effort)
 
 
