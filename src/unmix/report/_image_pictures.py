@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..plots._frames import Moving, frames
-from ..plots._image_words import hat, heading, range_words, row_name
+from ..plots._image_words import hat, heading, range_words, reach_words, row_name
 from ..plots._looking import Look, Strip, between
 from ..plots._pixels import coloured, enlarged, enlargement, gif, paled, png, tiled
 from ..plots._tiles import figure_size, gap_of, strip_tiles
@@ -58,7 +58,8 @@ def _moving(look: Look, strip: Strip, trust: Any) -> Moving:
 
 def moving(look: Look, strips: Sequence[Strip], *, trust: Any, of: str) -> bytes:
     """Return an animation in which all latents go through their ranges, each in a tile of its own."""
-    caption = "The mark shows where a latent is, from its 2% to its 98% quantile; sd are standard deviations."
+    reach = reach_words(look, [strip.latent for strip in strips])
+    caption = f"The mark shows where a latent is. {reach}."
     tiles = [_moving(look, strip, trust) for strip in strips]
     about = f"{of}: one latent moves in each tile, the others stay"
     return gif(frames(tiles, about, caption, n_frames=n_frames(strips)))
