@@ -1,4 +1,4 @@
-"""Draw the picture of docs/images.md that shows what latents do: python docs/img/draw_looking.py (some minutes).
+"""Draw what latents do, for docs/images.md: python docs/img/draw_looking.py (some minutes).
 
 A small autoencoder of the Shapes3D twin at 32 x 32 pixels, with independent components of its code.
 """
@@ -18,6 +18,7 @@ N, WIDTHS = 10, (16, 32, 64)
 
 
 def main() -> None:
+    """Fit, and draw."""
     images = np.asarray(unmix.data.shapes3d(4000, size=32, random_state=0).images[np.arange(4000)])
     autoencoder = unmix.Autoencoder(
         N,

@@ -225,6 +225,13 @@ def test_a_folder_that_can_not_be_is_refused(tmp_path):
         report.show(tmp_path / "no" / "where", model=model, data=x)
 
 
+def test_images_may_be_a_path(tmp_path):
+    model, x = image_model()
+    np.save(tmp_path / "x.npy", x)
+    page = page_of(report.write(tmp_path / "page.html", model=model, data=tmp_path / "x.npy"))
+    assert "60 grey images of 8 × 8 pixels" in page.text
+
+
 def test_images_may_be_rendered_when_asked_for(tmp_path):
     model, x = image_model(n_images=2000)
 

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._findings import Findings, findings_of
+from ..data.images import are_images, read_images
 from ..plots._image_words import (
     MAX_LATENTS,
     checked_latents,
@@ -55,6 +57,8 @@ def seen(data: Any, ids: Any = None) -> Seen | None:
     """Read images with or without their factors; None where these are no images."""
     if isinstance(data, Seen):
         return data
+    if isinstance(data, str | Path) and are_images(data):
+        data = read_images(data)
     if hasattr(data, "images") and hasattr(data, "factors"):
         names = getattr(data, "names", None)
         ids = getattr(data, "ids", None) if ids is None else ids

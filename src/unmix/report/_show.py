@@ -48,8 +48,8 @@ def show(
         Where to write. It is there in full or not at all; what an earlier call wrote there is replaced.
     model : fitted estimator, or pipeline that begins with one
         With `transform` and `inverse_transform`, from images to codes and back.
-    data : array of shape (n_samples, height, width, channels), or FactorDataset
-        Bytes, or floats from 0 to 1.
+    data : array of shape (n_samples, height, width, channels), FactorDataset, or path
+        Bytes, or floats from 0 to 1; of a path, what `unmix.data.read_images` finds there.
     trust : Trust, or {"none", "quick", "full"}
         The verdict, as `unmix.trust` returned it, or the effort at which it is to be found.
     held_out : as data, optional

@@ -66,7 +66,8 @@ def write(
     data : LatentDataset, FactorDataset, table of shape (n_samples, n_observed), or images, optional
         The data: an array, or a path, data frame, AnnData object or table of `unmix.tables`, which bring
         other columns and ids. A LatentDataset with `z` also brings the truth to compare with. Images of
-        shape (n_samples, height, width, channels), alone or in a FactorDataset, give a page of pictures.
+        shape (n_samples, height, width, channels), alone, in a FactorDataset, or as a path that
+        `unmix.data.read_images` takes, give a page of pictures.
     evaluation : Evaluation, optional
         As returned by `unmix.metrics.evaluate`; give it `x=` so that raw x stands beside the scores.
     certificate : StructureCertificate, MixtureCertificate or Explanation, optional
