@@ -18,6 +18,7 @@ from . import (
     _fit,
     _judge,
     _reproduce,
+    _show,
     _simulate,
     _transform,
     _trust,
@@ -45,6 +46,7 @@ app.command("evaluate", epilog=_judge.EVALUATE_EXAMPLE)(_judge.evaluate)
 app.command("certify", epilog=_certify.EXAMPLE)(_certify.certify)
 app.command("compare", epilog=_compare.COMPARE_EXAMPLE)(_compare.compare)
 app.command("reproduce", epilog=_reproduce.REPRODUCE_EXAMPLE)(_reproduce.reproduce)
+app.command("show", epilog=_show.EXAMPLE)(_show.show)
 app.command("report", epilog=_judge.REPORT_EXAMPLE)(_judge.report)
 
 
@@ -71,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # we match names ourselves
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # and nobody writes to it
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         sys.exit(_run(arguments))
 

@@ -16,6 +16,8 @@ import typer
 from .._findings import ability
 from .._names import COMMANDS
 from ..tables import Table, check_writable, is_large, survey
+from ._fit_images import BOTH, fit_images
+from ._images import is_images
 from ._known import dataset, labels, read_with_truth, slots_of, take_out
 from ._models import (
     checkpoint_beside,
@@ -46,7 +48,7 @@ FIT_EXAMPLE = (
     "Example: [bold]unmix fit data.npz --n-components 5 --out model[/]. Killed? The same command goes on."
 )
 
-Method = StrEnum("Method", list(COMMANDS))  # type: ignore[misc]
+Method = StrEnum("Method", [*COMMANDS, BOTH])  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,9 @@ class Fit:
     x: Annotated[
         str,
         typer.Argument(
-            metavar="X", help="Table: CSV or TSV (also gzipped), Parquet, Feather, H5AD, NPY or NPZ."
+            metavar="X",
+            help="Table: CSV or TSV (also gzipped), Parquet, Feather, H5AD, NPY or NPZ; or images: a folder, "
+            "or NPY with four axes.",
         ),
     ]
     out: Annotated[Path, typer.Option("--out", help="Where to write the model.")]
@@ -75,9 +79,18 @@ class Fit:
             "mixture; cgvae: latents that change between domains; slots: latents in groups that move "
             "variables of their own; ica: independent components; sparse-basis: latents that rest "
             "at a value, behind a linear mixing; ae, vae, factorvae, tcvae, bioae, qlae, vqvae, ivae (which "
-            "needs --domains): autoencoders to compare with."
+            "needs --domains): autoencoders to compare with, all but the last also of images; ae+ica, of images: "
+            "independent components of the code of an autoencoder."
         ),
     ] = Method["ddl"]
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="Of images: a published recipe, hsu2023 or locatello2019. "
+            "[default: its settings with networks for the size of the images, and 50 passes]",
+            show_default=False,
+        ),
+    ] = None
     n_restarts: Annotated[int | None, typer.Option("--n-restarts", help="Random starts.")] = None
     max_iter: Annotated[int | None, typer.Option("--max-iter", help="Passes over the data.")] = None
     weight: Annotated[float | None, typer.Option(help="Weight of the penalty (ddl, cgvae, slots).")] = None
@@ -128,6 +141,11 @@ def fit(given: Fit) -> None:
     refuse_existing(report, given.force, option="--report")
     if given.causal and find_spec("causallearn") is None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
+    if is_images(given.x):
+        return fit_images(given, report)
+    if given.method == BOTH or given.preset is not None:
+        option = "--preset" if given.preset is not None else f"--method {BOTH}"
+        raise ValueError(f"`{option}` must be left out for tables: it is for images.")
     table, truth, rows = _read(given)
     rest, known = _known(table, given.method, given.domains)
     sets = checked(given.variable_sets, rest)

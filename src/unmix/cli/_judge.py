@@ -6,6 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from ..tables import Columns, check_writable, read
+from ._images import of_images
+from ._images import read as read_images
 from ._known import dataset, labels, read_latents, read_with_truth, take_out
 from ._models import columns_for, load, recipe_of
 from ._naming import Sets, beside, checked
@@ -19,6 +21,7 @@ EVALUATE_EXAMPLE = (
 REPORT_EXAMPLE = (
     "Example: [bold]unmix report model --data data.npz --out report.html[/] or [bold]unmix report results[/]"
 )
+OF_TABLES = ("--domains", "--id", "--variable-sets")
 SCORES = (".json", ".csv", ".html")
 
 
@@ -143,6 +146,8 @@ def _write_fit(
 ) -> Any:
     """Write the page about a model, and return the verdict that it shows."""
     fitted = load(path)
+    if of_images(fitted):
+        return _write_images(out, fitted, data, effort=effort, heading=heading, told=(domains, id, sets))
     from ..evidence import verdict_or_reason
     from ..report import write
 
@@ -157,6 +162,23 @@ def _write_fit(
     verdict: Any = "none" if found is None else found
     shown: dict[str, Any] = {"domains": known, "trust": verdict, "notes": notes, **heading}
     write(out, model=fitted, data=given, **shown, **beside_it)
+    warn(reason)
+    return found
+
+
+def _write_images(
+    out: Path, model: Any, data: str, *, effort: str, heading: dict[str, Any], told: tuple[Any, ...]
+) -> Any:
+    """Write the page about a model of images, and return the verdict that it shows."""
+    from ..report import write
+    from ..report._image_material import judged
+
+    given = [name for name, value in zip(OF_TABLES, told, strict=True) if value is not None]
+    if given:
+        raise ValueError(f"`{given[0]}` must be left out for a model of images, which has no columns.")
+    images = read_images(data)
+    found, reason = judged(model, images, effort)
+    write(out, model=model, data=images, trust=effort if found is None else found, **heading)
     warn(reason)
     return found
 

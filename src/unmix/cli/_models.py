@@ -2,7 +2,8 @@
 
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,20 +39,27 @@ def fit_and_save(model: Any, table: Table, out: Path, *, rows: Any = None, **kno
 
     Of a table larger than memory `table` holds some rows, and `rows` reads all of them.
     """
+    with checkpointed(model, out) as checkpoint:
+        model.fit(table.values if rows is None else rows, **known)
+    remember(model, table).save(out)
+    forget_checkpoint(checkpoint)
+    return model
+
+
+@contextmanager
+def checkpointed(model: Any, out: Path) -> Iterator[Path]:
+    """Let a model keep checkpoints in a folder beside its file, and say how to go on if it is stopped."""
     checkpoint = checkpoint_beside(out)
     shown = {"checkpoint": str(checkpoint), "verbose": True}
     before = {name: value for name, value in model.get_params().items() if name in shown}
     model.set_params(**{name: shown[name] for name in before})
     try:
-        model.fit(table.values if rows is None else rows, **known)
+        yield checkpoint
     except KeyboardInterrupt as stop:
         how = "go on" if checkpoint.exists() else "start again"
         say(f"unmix: {getattr(stop, 'done', 'Interrupted.').lower()} To {how}: {again('--fresh')}")
         sys.exit(130)
     model.set_params(**before)
-    remember(model, table).save(out)
-    forget_checkpoint(checkpoint)
-    return model
 
 
 def checkpoint_beside(out: Path) -> Path:

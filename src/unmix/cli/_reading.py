@@ -50,7 +50,9 @@ def columns_from(given: Any, labels: Sequence[str | None] = ()) -> Columns:
     )
 
 
-def refuse_existing(path: str | Path | None, force: bool = False, *, option: str = "--out") -> None:
+def refuse_existing(
+    path: str | Path | None, force: bool = False, *, option: str = "--out", what: str = "a new file"
+) -> None:
     """Refuse to overwrite a file, or anything that is none, before any work is done."""
     if path is not None and Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
         raise ValueError(
@@ -58,7 +60,7 @@ def refuse_existing(path: str | Path | None, force: bool = False, *, option: str
         )
     if path is not None and not force and Path(path).exists():
         raise ValueError(
-            f"`{option}` must be a new file, {str(path)!r} exists. Add --force to overwrite it, or choose "
+            f"`{option}` must be {what}, {str(path)!r} exists. Add --force to overwrite it, or choose "
             "another name."
         )
 

@@ -11,6 +11,8 @@ from .._findings import findings_of
 from .._fitted import Fitted
 from ..rows import opened_parquet
 from ..tables import Columns, Table, blocks_like, check_writable, other_units, suffix_of, write, writing
+from ._images import of_images, pixels_of
+from ._images import read as read_images
 from ._models import load, recipe_of
 from ._output import Json, print_json, progress, taking, tell
 from ._reading import Drop, Force, Id, Layer, Missing, Obsm, columns_from, refuse_existing, say_notes
@@ -49,6 +51,8 @@ def transform(given: Transform) -> None:
     refuse_existing(given.out, given.force)
     columns = columns_from(given)
     fitted = load(given.model)
+    if of_images(fitted):
+        return _of_images(fitted, given)
     write_latents = _write_cells if suffix_of(given.out) == ".h5ad" else _stream
     n_rows, n_empty = write_latents(fitted, given, columns)
     n = _n_latents(fitted)
@@ -57,6 +61,17 @@ def transform(given: Transform) -> None:
     else:
         empty = f" ({n_empty:,} without, since values are missing)" if n_empty else ""
         tell(f"{n_rows:,} rows of {n} latents{empty}: {given.out}")
+
+
+def _of_images(fitted: Any, given: Transform) -> None:
+    """Write the latents of images, a row for each."""
+    codes = np.asarray(fitted.transform(pixels_of(read_images(given.x, "X"))))
+    names = [f"z{j}" for j in range(codes.shape[1])]
+    write(given.out, codes, names, key="z")
+    if given.as_json:
+        print_json({"out": given.out, "n_samples": len(codes), "n_components": codes.shape[1], "n_empty": 0})
+    else:
+        tell(f"{len(codes):,} images of {codes.shape[1]} latents: {given.out}")
 
 
 def _stream(fitted: Any, given: Transform, columns: Columns) -> tuple[int, int]:

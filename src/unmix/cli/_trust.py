@@ -8,6 +8,8 @@ import typer
 
 from .._files import atomic_write
 from ..tables import check_writable
+from ._images import of_images, pixels_of
+from ._images import read as read_images
 from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load
 from ._naming import beside
@@ -49,6 +51,8 @@ def trust(given: Trust) -> None:
         check_writable(given.out, _OUT)
     refuse_existing(given.out, given.force)
     fitted = load(given.model)
+    if of_images(fitted):
+        return _of_images(fitted, given)
     table, truth = read_with_truth(given.data, model=fitted, labels=(given.domains,))
     rest, taken = take_out(table, (given.domains,))
     known = labels(given.domains, taken, "--domains", table="DATA", rows=table)
@@ -57,6 +61,23 @@ def trust(given: Trust) -> None:
     lines = [*short(found), *evidence(found)]
     data = dataset(rest, truth, fitted)
     _write(given.out, found, lines, model=fitted, data=data, **beside(rest))
+    if given.as_json:
+        print_json(found.to_dict())
+    else:
+        tell(*lines, *([] if given.out is None else [f"Written: {given.out}"]))
+
+
+def _of_images(fitted: Any, given: Trust) -> None:
+    """Judge a model of images."""
+    from ..evidence import trust as judge
+
+    if given.domains is not None:
+        raise ValueError("`--domains` must be left out for a model of images.")
+    data = read_images(given.data, "DATA")
+    settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state, "verbose": True}
+    found = judge(fitted, pixels_of(data), **settings)
+    lines = [*short(found), *evidence(found)]
+    _write(given.out, found, lines, model=fitted, data=data)
     if given.as_json:
         print_json(found.to_dict())
     else:

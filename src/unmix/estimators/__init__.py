@@ -20,11 +20,12 @@ from ._labelled import LabelledSparseAutoencoder as LabelledSparseAutoencoder
 from ._latent_estimator import LatentEstimator as LatentEstimator
 from ._number import found_number as found_number
 from ._pdgmm import PDGMM as PDGMM
+from ._pipelines import load as load
+from ._pipelines import save as save
 from ._qlae import QLAE as QLAE
 from ._slot_autoencoder import SlotAutoencoder as SlotAutoencoder
 from ._sparse_basis import SparseBasis as SparseBasis
-from ._storage import load as load
 from ._vade import VaDE as VaDE
 from ._vq_vae import VQVAE as VQVAE
 
-__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "load"]
+__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "load", "save"]

@@ -8,6 +8,7 @@ and on dark paper.
 from ._atoms import atoms
 from ._causal_graph import causal_graph
 from ._history import history
+from ._image_grids import image_jacobian, image_reconstructions, image_swaps, image_traversals
 from ._latent_number import latent_number
 from ._matrices import correlation, structure
 from ._mixture import activity, components
@@ -25,4 +26,8 @@ __all__ = [
     "components",
     "causal_graph",
     "reliability",
+    "image_reconstructions",
+    "image_traversals",
+    "image_swaps",
+    "image_jacobian",
 ]

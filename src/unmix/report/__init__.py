@@ -1,7 +1,7 @@
 """One self-contained HTML page about a fitted model: what was recovered, what can be trusted, and why;
-about a table before a fit: how many latents it has, and which estimators it could support; about runs:
-whether they agree, up to what, and which latents replicate; or about stored results: the papers'
-numbers and ours.
+about a model of images: pictures of what each latent does; about a table before a fit: how many latents it
+has, and which estimators it could support; about runs: whether they agree, up to what, and which latents
+replicate; or about stored results: the papers' numbers and ours.
 
 Pages need no network, and a script only to sort and filter results; they adapt to phones and to dark screens,
 and never show a score without what raw data and a random rotation would have scored.
@@ -12,6 +12,7 @@ from ._comparison import compare
 from ._deconfounding import deconfounding
 from ._replication import replication
 from ._results import results
+from ._show import show
 from ._write import write
 
-__all__ = ["write", "choice", "compare", "replication", "results", "deconfounding"]
+__all__ = ["write", "show", "choice", "compare", "replication", "results", "deconfounding"]

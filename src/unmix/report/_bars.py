@@ -21,6 +21,23 @@ METRICS = {
         "How well all estimated latents together predict the true ones, by a linear map, on samples it has "
         "not seen. It does not ask that they are told apart.",
     ),
+    "infomec.modularity": (
+        "InfoM",
+        "Modularity (InfoM)",
+        "How much of what a latent tells is about one factor alone. Latents that tell nothing score well, so "
+        "that it means little without InfoE.",
+    ),
+    "infomec.explicitness": (
+        "InfoE",
+        "Explicitness (InfoE)",
+        "How well all latents together predict each factor, by a linear map. It does not ask that they "
+        "are told apart.",
+    ),
+    "infomec.compactness": (
+        "InfoC",
+        "Compactness (InfoC)",
+        "How much of what is told about a factor is told by one latent alone.",
+    ),
 }
 RESTARTS = (
     "{n} fits from different random starts; the one with the lowest objective was kept, and the truth played "
@@ -32,21 +49,24 @@ MAX_RESTARTS = 12
 
 def scores(material: Material) -> list[dict[str, Any]]:
     """Return one block per metric: this fit, raw x, rotation floor, chance, and what to make of them."""
-    if material.evaluation is None:
-        return []
-    return [_score(name, score, material.identifying) for name, score in material.evaluation.items()]
+    return [] if material.evaluation is None else score_bars(material.evaluation, material.identifying)
 
 
-def _score(key: str, score: Any, identifying: bool) -> dict[str, Any]:
+def score_bars(evaluation: Any, identifying: bool = True, *, raw: str = "raw x") -> list[dict[str, Any]]:
+    """Return one block per metric; `raw` names what was scored in place of a fit."""
+    return [_score(name, score, identifying, raw) for name, score in evaluation.items()]
+
+
+def _score(key: str, score: Any, identifying: bool, raw: str) -> dict[str, Any]:
     short, name, meaning = METRICS.get(key, (key, key, ""))
     low, high = score.interval
     rows = [
         _measured("this fit", score.value, "ours", f"{low:.3f} to {high:.3f}"),
-        _measured("raw x", score.raw, "mark"),
+        _measured(raw, score.raw, "mark"),
         _measured("rotation floor", score.floor, "mark"),
         _measured("chance", score.null, "mark"),
     ]
-    reading = score_sentence(key, short, score, identifying=identifying)
+    reading = score_sentence(key, short, score, identifying=identifying, raw=raw)
     return {"name": name, "meaning": meaning, "rows": rows, "reading": reading}
 
 

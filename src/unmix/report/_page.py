@@ -33,7 +33,7 @@ def page(*, model: Any, graph: Any = None, **given: Any) -> dict[str, Any]:
         "mixture": mixture_words(material),
         "graph": graph_words(material.graph, material.data, material.matching),
         **restarts(material.findings),
-        **_reproduce(model),
+        **reproduce(model),
         "figures": figures,
         "traversals_left_out": _not_drawn(material, len(figures["traversals"])),
     }
@@ -49,7 +49,7 @@ def _subtitle(material: Material) -> str:
     x = material.data.x
     size = "" if x is None else f"{len(x):,} samples of {x.shape[1]} variables"
     described = material.data.description.rstrip(".") or size
-    by = "" if material.model is None else f"fitted by {_spaced(type(material.model).__name__)}"
+    by = "" if material.model is None else f"fitted by {spaced(type(material.model).__name__)}"
     sentence = ", ".join(part for part in (described, by) if part)
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
 
@@ -94,20 +94,22 @@ def _rival(certificate: Any) -> str:
     return f"a triangular model needs {'' if counted.exact else 'at most '}{counted.edges}"
 
 
-def _spaced(name: str) -> str:
+def spaced(name: str) -> str:
     """Split a class name into words, so that it may wrap.
 
-    >>> _spaced("DiverseDictionaryLearning"), _spaced("BetaVAE")
+    >>> spaced("DiverseDictionaryLearning"), spaced("BetaVAE")
     ('Diverse Dictionary Learning', 'Beta VAE')
     """
     starts = [k for k in range(1, len(name)) if name[k].isupper() and name[k - 1].islower()]
     return " ".join(name[a:b] for a, b in zip([0, *starts], [*starts, len(name)], strict=True))
 
 
-def _reproduce(model: Any) -> dict[str, Any]:
+def reproduce(model: Any, data: str = "x") -> dict[str, Any]:
+    """Return the lines that fit the model again, and its settings."""
     settings = ability(model, "get_params")
     if settings is None:
         return {"code": "", "parameters": []}
     parameters = sorted((name, repr(value)) for name, value in settings(deep=False).items())
-    code = f"import unmix\n\nmodel = unmix.{model!r}.fit(x)\nz_hat = model.transform(x)"
+    maker = repr(model) if hasattr(model, "steps") else f"unmix.{model!r}"
+    code = f"import unmix\n\nmodel = {maker}.fit({data})\nz_hat = model.transform({data})"
     return {"code": code, "parameters": parameters}

@@ -24,9 +24,12 @@ def verdict(material: Material) -> Verdict:
     found = material.trust
     if found is None:
         return _without(material)
-    answer = Verdict(tone(found), found.headline, tuple(filter(None, _sentences(found))))
-    answer = answer.with_remarks(*_remarks(material))
-    return _turned(answer, material.fitted.explained)
+    return turned(answer(found).with_remarks(*_remarks(material)), material.fitted.explained)
+
+
+def answer(found: Any) -> Verdict:
+    """Return what `unmix.trust` found, in words."""
+    return Verdict(tone(found), found.headline, tuple(filter(None, _sentences(found))))
 
 
 def tone(found: Any) -> str:
@@ -75,14 +78,14 @@ def _remarks(material: Material) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _turned(answer: Verdict, explained: float | None) -> Verdict:
+def turned(answer: Verdict, explained: float | None) -> Verdict:
     """Let a model that does not match the data turn the page: every theorem speaks of models that do."""
     if explained is None or explained >= POOR_FIT:
         return answer
     share = f"The model explains only {max(explained, 0.0):.0%} of the variance of x"
-    turned = answer.headed(f"{share}. {answer.headline}")
+    headed = answer.headed(f"{share}. {answer.headline}")
     advice = "Every theorem speaks of models that match the data. Train longer, or allow more latents."
-    return turned.adding("stop", advice)
+    return headed.adding("stop", advice)
 
 
 def _without(material: Material) -> Verdict:

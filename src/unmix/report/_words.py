@@ -136,28 +136,27 @@ def nonlinearity_sentence(explanation: Any) -> str:
     )
 
 
-def score_sentence(key: str, name: str, score: Any, *, identifying: bool) -> str:
-    """Compare a score with raw x and with the rotation floor."""
+def score_sentence(key: str, name: str, score: Any, *, identifying: bool, raw: str = "raw x") -> str:
+    """Compare a score with raw x, or what stands for it, and with the rotation floor."""
     value = f"{name} is {score.value:.3f}"
     if not identifying:
         return f"{value}; for this structure that is no evidence of identification."
     if score.raw is None:
-        return f"{value}, but raw x was not scored, so there is nothing to hold it against."
-    if key == "r2":
+        return f"{value}, but {raw} was not scored, so there is nothing to hold it against."
+    if key in ("r2", "infomec.explicitness"):
         kept = "this measures what was kept, not what was told apart"
         return f"{value}. A rotation of the truth gets {score.floor:.3f}: {kept}."
-    if not_beaten(score):
-        return (
-            f"{value}, not clearly above {listing(not_beaten(score))}: this fit did not recover the latents."
-        )
-    return f"{value}, above raw x ({score.raw:.3f}) and the rotation floor ({score.floor:.3f})."
+    behind = not_beaten(score, raw)
+    if behind:
+        return f"{value}, not clearly above {listing(behind)}: this fit did not recover the latents."
+    return f"{value}, above {raw} ({score.raw:.3f}) and the rotation floor ({score.floor:.3f})."
 
 
-def not_beaten(score: Any) -> list[str]:
+def not_beaten(score: Any, raw: str = "raw x") -> list[str]:
     """List the marks that the lower end of a score's interval does not exceed; none without a score."""
     if score is None:
         return []
-    marks = (("raw x", score.raw), ("the rotation floor", score.floor))
+    marks = ((raw, score.raw), ("the rotation floor", score.floor))
     return [f"{name} ({mark:.3f})" for name, mark in marks if mark is not None and score.interval[0] <= mark]
 
 

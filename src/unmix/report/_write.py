@@ -12,6 +12,8 @@ from markupsafe import Markup
 
 from .._files import atomic_write
 from .._version import __version__
+from ._image_material import ImageMaterial, seen
+from ._image_page import image_page
 from ._page import page
 
 _TEMPLATES = Environment(
@@ -44,6 +46,7 @@ def write(
     metadata: Any = None,
     ids: Any = None,
     groups: Any = None,
+    held_out: Any = None,
     title: str = "What was recovered, and what can be trusted",
     notes: str = "",
 ) -> Path:
@@ -60,9 +63,11 @@ def write(
         Where to write; its folder must exist. Written atomically.
     model : fitted estimator, optional
         With `transform`, `structure_` and, where it has them, `history_`, `restarts_` and `jacobian`.
-    data : LatentDataset, or table of shape (n_samples, n_observed), optional
+    data : LatentDataset, FactorDataset, table of shape (n_samples, n_observed), or images, optional
         The data: an array, or a path, data frame, AnnData object or table of `unmix.tables`, which bring
-        other columns and ids. A LatentDataset with `z` also brings the truth to compare with.
+        other columns and ids. A LatentDataset with `z` also brings the truth to compare with. Images of
+        shape (n_samples, height, width, channels), alone, in a FactorDataset, or as a path that
+        `unmix.data.read_images` takes, give a page of pictures.
     evaluation : Evaluation, optional
         As returned by `unmix.metrics.evaluate`; give it `x=` so that raw x stands beside the scores.
     certificate : StructureCertificate, MixtureCertificate or Explanation, optional
@@ -78,6 +83,8 @@ def write(
     metadata, ids, groups : optional
         Other columns of the same rows, names of the rows, and sets of observed variables, as
         `unmix.describe` takes them: the page says what each latent stands for.
+    held_out : images, optional
+        Of a model of images: others that the fit has not seen, to tell how well it holds for them.
     title, notes : str
         The heading, and free text (blank lines separate paragraphs).
 
@@ -100,6 +107,10 @@ def write(
         raise ValueError(
             "`write` must be given a `model`, an `evaluation` or a `certificate`, got none of them."
         )
+    if model is not None and (images := seen(data, ids)) is not None:
+        unseen = None if held_out is None else seen(held_out)
+        material = ImageMaterial(model, images, trust=trust, held_out=unseen, evaluation=evaluation)
+        return render(path, "images.html", title=title, notes=notes, **image_page(material))
     given = {"evaluation": evaluation, "certificate": certificate, "trust": trust, "domains": domains}
     beside = {"metadata": metadata, "ids": ids, "groups": groups}
     context = page(model=model, data=data, graph=graph, **given, **beside)

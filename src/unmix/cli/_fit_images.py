@@ -1,0 +1,115 @@
+"""`unmix fit` of images: an autoencoder of some kind, or one with independent components behind it."""
+
+from pathlib import Path
+from typing import Any
+
+from .._findings import findings_of
+from ._images import networks, pixels_of, read
+from ._models import checkpoint_beside, checkpointed, forget_checkpoint, kind_of
+from ._output import print_json, tell
+from ._verdict import short, warn
+
+BOTH = "ae+ica"  # the only method that is two
+PASSES = 50
+_OF_TABLES = ("weight", "domains", "slots", "features", "drop", "id", "variable_sets", "layer", "obsm")
+
+
+def fit_images(given: Any, report: Path | None) -> None:
+    """Fit a model of images, save it, and say which of its latents can be trusted."""
+    _refuse_what_is_for_tables(given)
+    data = read(given.x, "X")
+    pixels = pixels_of(data)
+    model = _model(given, pixels.shape[1:])
+    if given.fresh:
+        forget_checkpoint(checkpoint_beside(given.out))
+    with checkpointed(_first(model), given.out) as checkpoint:
+        model.fit(pixels)
+    from ..estimators import save
+
+    save(model, given.out)
+    forget_checkpoint(checkpoint)
+    _tell(given, model, data, report)
+
+
+def _tell(given: Any, model: Any, data: Any, report: Path | None) -> None:
+    from ..report._image_material import judged
+
+    trust, reason = judged(model, data, given.effort)
+    if report is not None:
+        from ..report import write
+
+        write(report, model=model, data=data, trust=given.effort.value if trust is None else trust)
+    warn(reason)
+    found = findings_of(_first(model))
+    if given.as_json:
+        told = {"out": given.out, "trust": None if trust is None else trust.to_dict(), "report": report}
+        print_json(told | found.to_dict() | {"method": _name(model)})
+    else:
+        look = f"To look at it: unmix show {given.out} --data {given.x} --out pictures"
+        pages = [] if report is None else [f"Report: {report}"]
+        fit = f"{_name(model)}: {found.n_components} latents of images, after {found.n_iter} passes."
+        tell(fit, *short(trust), "", f"Model: {given.out}", *pages, look)
+
+
+def _model(given: Any, shape: tuple[int, ...]) -> Any:
+    """Make the estimator that was asked for, not fitted."""
+    both = given.method == BOTH
+    kind = kind_of("ae" if both else given.method)
+    if not _takes_images(kind):
+        raise ValueError(f"`--method` must be one that takes images, {_takers()}, got {given.method.value}.")
+    if given.n_components is None:
+        raise ValueError("`--n-components` must be given for images, got nothing. Twelve are a good start.")
+    model = _made(kind, given)
+    if given.preset is None:
+        model.set_params(max_iter=PASSES, max_steps=None, **networks(shape))
+    asked = {"max_iter": given.max_iter, "n_restarts": given.n_restarts, "device": given.device}
+    model.set_params(**{name: value for name, value in asked.items() if value is not None})
+    model.set_params(random_state=given.random_state)
+    return _with_components(model, given) if both else model
+
+
+def _made(kind: Any, given: Any) -> Any:
+    try:
+        return kind.preset(_recipe(kind, given.preset), n_components=given.n_components)
+    except ValueError as error:
+        raise ValueError(str(error).replace("`name`", "`--preset`", 1)) from error
+
+
+def _with_components(model: Any, given: Any) -> Any:
+    from sklearn.pipeline import make_pipeline
+
+    from ..estimators import FastICA
+
+    return make_pipeline(model, FastICA(given.n_components, random_state=given.random_state))
+
+
+def _recipe(kind: Any, asked: str | None) -> str:
+    """Return the recipe whose settings are taken: the one asked for, or the first that the estimator has."""
+    return asked or ("locatello2019" if kind.__name__ == "FactorVAE" else "hsu2023")
+
+
+def _takers() -> str:
+    from .._names import COMMANDS
+
+    return ", ".join([*(name for name in COMMANDS if _takes_images(kind_of(name))), BOTH])
+
+
+def _takes_images(kind: Any) -> bool:
+    return "images" in getattr(kind, "takes", ())
+
+
+def _refuse_what_is_for_tables(given: Any) -> None:
+    asked = [name for name in _OF_TABLES if getattr(given, name) is not None]
+    asked += ["causal"] if given.causal else []
+    if asked:
+        option = "--" + asked[0].replace("_", "-")
+        raise ValueError(f"`{option}` must be left out for images, which have no columns.")
+
+
+def _first(model: Any) -> Any:
+    return model.steps[0][1] if hasattr(model, "steps") else model
+
+
+def _name(model: Any) -> str:
+    steps = [step for _, step in getattr(model, "steps", [("", model)])]
+    return " then ".join(type(step).__name__ for step in steps)
