@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ._networks import mlp
-from ._shapes import Shape, is_image
+from ._shapes import Shape, image_of
 
 _EPS = 1e-6
 _SLOPE = 0.2
@@ -51,7 +51,7 @@ def conv_encoder(
     Hsu et al. (2023), Disentanglement via latent quantization, arXiv:2305.18378, as taken by Nelson et al.
     (2026), near-identifiability, arXiv:2603.11970.
     """
-    height, width, channels = _image(shape_in, len(widths), "shape_in")
+    height, width, channels = image_of(shape_in, len(widths), "shape_in")
     blocks: list[nn.Module] = []
     for wide in widths:
         for kernel, stride in ((3, 1), (3, 1), (4, 2)):
@@ -96,7 +96,7 @@ def conv_decoder(
     ----------
     As for `conv_encoder`.
     """
-    height, width, channels = _image(shape_out, len(widths), "shape_out")
+    height, width, channels = image_of(shape_out, len(widths), "shape_out")
     small = height >> len(widths), width >> len(widths)
     return StyleDecoder(n_in, small, channels, tuple(widths), tuple(dense))
 
@@ -172,16 +172,3 @@ def _norm(norm: str | None, channels: int) -> list[nn.Module]:
     if norm is not None and norm not in kinds:
         raise ValueError(f"`norm` must be one of {[*kinds, None]}, got {norm!r}. Choose one of these.")
     return [] if norm is None else [kinds[norm](channels)]
-
-
-def _image(shape: Shape, halvings: int, name: str) -> tuple[int, int, int]:
-    """Return the shape of an image that can be halved `halvings` times, or say what is wrong."""
-    if not is_image(shape):
-        raise ValueError(f"`{name}` must be (height, width, channels), got {shape}. Use mlp for vectors.")
-    height, width, channels = shape  # type: ignore[misc]
-    if height % 2**halvings or width % 2**halvings:
-        raise ValueError(
-            f"`{name}` must have sides divisible by {2**halvings}, which {halvings} widths halve it to, got "
-            f"{tuple(shape)}. Use fewer `widths`, or pad the images."  # type: ignore[arg-type]
-        )
-    return height, width, channels
