@@ -22,9 +22,9 @@ from ._slots import slots
 from ._sparse_mixing import sparse_mixing
 
 if TYPE_CHECKING:  # rendering needs torch, which nothing else here does
-    from .images import Balls, balls, shapes3d
+    from .images import Balls, Renderer, balls, cars3d, dsprites, mpi3d, shapes3d
 
-_IMAGES = ("Balls", "balls", "shapes3d")
+_IMAGES = ("Balls", "Renderer", "balls", "cars3d", "dsprites", "mpi3d", "shapes3d")
 
 __all__ = [
     "Balls",
@@ -36,11 +36,15 @@ __all__ = [
     "LatentDataset",
     "LayeredMixing",
     "LinearSCM",
+    "Renderer",
     "SlotMixing",
     "SparseMixing",
     "World",
     "balls",
+    "cars3d",
     "degenerate_mixture",
+    "dsprites",
+    "mpi3d",
     "multi_domain",
     "shapes3d",
     "slots",

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 FAR = 1e6  # where rays that meet nothing end
+_LIGHT = (-0.5, -0.7, 1.3)  # towards the light that `painted` uses
 _NEAR, _FLAT = 1e-4, 1e-9  # what lies behind the eye; a slope that counts as none
 
 Vectors = Float[Tensor, "3 *n"]
@@ -141,7 +142,10 @@ def box(rays: Rays, low: Tensor, high: Tensor) -> Hit:
 
 
 def round_side(rays: Rays, radius: Tensor, low: Tensor, high: Tensor, narrowing: Tensor | float = 0.0) -> Hit:
-    """Meet the side of an upright cylinder, or of a cone whose radius shrinks by `narrowing` per height."""
+    """Meet the side of an upright cylinder, or of a cone whose radius shrinks by `narrowing` per height.
+
+    Rays must be less steep than the side of the cone.
+    """
     (x, y, z), (u, v, w) = rays.origin, rays.way
     reach = radius - narrowing * (z - low)
     a = u**2 + v**2 - (narrowing * w) ** 2
@@ -151,8 +155,8 @@ def round_side(rays: Rays, radius: Tensor, low: Tensor, high: Tensor, narrowing:
     height = z + distance * w
     there = (inside > 0) & (distance > _NEAR) & (height >= low) & (height <= high)
     distance = torch.where(there, distance, FAR)
-    point = rays.at(distance)
-    return Hit(distance, unit(torch.stack([point[0], point[1], narrowing * (radius + 0 * point[0]) + _FLAT])))
+    x, y, _ = rays.at(distance)
+    return Hit(distance, unit(torch.stack([x, y, narrowing * (x**2 + y**2).sqrt() + _FLAT])))
 
 
 def disc(rays: Rays, radius: Tensor, height: Tensor, facing: float = 1.0) -> Hit:
@@ -169,6 +173,47 @@ def cylinder(rays: Rays, radius: Tensor, low: Tensor, high: Tensor) -> Hit:
     """Meet an upright cylinder with both of its ends."""
     ends = disc(rays, radius, high), disc(rays, radius, low, -1.0)
     return nearest(round_side(rays, radius, low, high), *ends)
+
+
+def capsule(rays: Rays, start: Tensor, end: Tensor, radius: float) -> Hit:
+    """Meet a rod with round ends."""
+    axis, source = end - start, rays.origin - start
+    length, along = dot(axis, axis), dot(axis, rays.way)
+    offset = dot(axis, source)
+    a = length - along**2
+    b = length * dot(source, rays.way) - offset * along
+    c = length * dot(source, source) - offset**2 - radius**2 * length
+    inside = b**2 - a * c
+    distance = (-b - inside.clamp(min=0).sqrt()) / a.clamp(min=_FLAT)
+    share = (offset + distance * along) / length
+    met = (inside > 0) & (distance > _NEAR) & (share > 0) & (share < 1)
+    distance = torch.where(met, distance, FAR)
+    side = Hit(distance, (source + distance.clamp(max=1e3) * rays.way - share.clamp(0, 1) * axis) / radius)
+    round_ends = (sphere(rays, point, torch.full_like(length, radius)) for point in (start, end))
+    return nearest(side, *round_ends)
+
+
+def painted(rays: Rays, background: Tensor, parts: list[tuple[Hit, Tensor]]) -> Float[Tensor, "3 n H W"]:
+    """Return the colour that each ray finds: that of the nearest part, in the light, or the background.
+
+    Parameters
+    ----------
+    rays : Rays
+    background : Tensor of shape (3, n, H, W)
+    parts : list of (Hit, Tensor of shape (3, ...))
+        What there is to meet, and its colour.
+    """
+    found = Hit(torch.full_like(rays.way[0], FAR), torch.zeros_like(rays.way))
+    colour = background
+    for hit, own in parts:
+        closer = hit.distance < found.distance
+        colour = torch.where(closer, own, colour)
+        found = Hit(
+            torch.where(closer, hit.distance, found.distance), torch.where(closer, hit.normal, found.normal)
+        )
+    light = unit(torch.tensor(_LIGHT, device=rays.way.device))[:, None, None, None]
+    lit = 0.45 + 0.45 * dot(found.normal, light).clamp(min=0) - 0.15 * dot(found.normal, rays.way)
+    return torch.where(found.met, colour * lit, colour)
 
 
 def averaged(maps: Float[Tensor, "n k H W"], size: int) -> Float[Tensor, "n k h w"]:
