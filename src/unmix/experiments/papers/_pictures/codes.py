@@ -15,7 +15,7 @@ from unmix.training import device as device_of
 
 from ...engine import Place
 from .models import make
-from .twins import Pictures, pictures
+from .twins import pictures
 
 _CHUNK, _COMPARED = 4096, 1000
 

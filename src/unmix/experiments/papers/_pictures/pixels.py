@@ -1,4 +1,4 @@
-"""Principal components of pixels, of as many images as there are, which are drawn again for every pass."""
+"""Principal components of the pixels of all images."""
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ def pixel_components(pictures: Pictures, n_components: int, device: str) -> np.n
     """Return the principal components of the pixels of all images.
 
     The leading directions Q come from subspace iteration, Q <- orthonormal(X'(X Q)) with X the centred
-    pixels: each pass draws the images in chunks, so that neither they nor a covariance are ever held.
+    pixels. Images are held as bytes and passed in chunks: neither floats nor a covariance are ever held.
 
     Parameters
     ----------
@@ -31,25 +31,22 @@ def pixel_components(pictures: Pictures, n_components: int, device: str) -> np.n
     ----------
     Halko, Martinsson and Tropp (2011), Finding structure with randomness, SIAM Review 53(2), algorithm 4.4.
     """
-    place = device_of(device)
-    mean = sum(part.double().sum(0) for part in _chunks(pictures, place)) / len(pictures.rows)
-    start = torch.Generator().manual_seed(0)
-    q = torch.randn(len(mean), n_components + _SPARE, generator=start).to(place)
+    images = pictures.images(device_of(device)).flatten(1)
+    parts = images.split(_CHUNK)
+    mean = torch.stack([part.double().mean(0) * len(part) for part in parts]).sum(0) / len(images)
+    q = torch.randn(len(mean), n_components + _SPARE, generator=torch.Generator().manual_seed(0))
+    q = q.to(images.device)
     for _ in range(_PASSES):
-        total = torch.zeros_like(q, dtype=torch.double)
-        for part in _chunks(pictures, place):
-            centred = part - mean.to(part)
-            total += (centred.mT @ (centred @ q)).double()
-        q = torch.linalg.qr(total)[0].to(q)
-    codes = [((part - mean.to(part)) @ q) for part in _chunks(pictures, place)]
-    found = torch.cat(codes).double()
-    axes = torch.linalg.eigh(found.mT @ found)[1].flip(1)[:, :n_components]
-    return (found @ axes).cpu().numpy()
+        moved = torch.stack([_moved(_centred(part, mean), q) for part in parts]).sum(0)
+        q = torch.linalg.qr(moved)[0].float()
+    codes = torch.cat([_centred(part, mean) @ q for part in parts]).double()
+    axes = torch.linalg.eigh(codes.mT @ codes)[1].flip(1)[:, :n_components]
+    return (codes @ axes).cpu().numpy()
 
 
-def _chunks(pictures: Pictures, place: torch.device):
-    """Yield the pixels of all images, floats of shape (n, pixels)."""
-    for first in range(0, len(pictures.rows), _CHUNK):
-        at = np.arange(first, min(first + _CHUNK, len(pictures.rows)))
-        images: Tensor = pictures.images(place, at)
-        yield images.flatten(1).float() / 255
+def _centred(images: Tensor, mean: Tensor) -> Tensor:
+    return (images.double() - mean).float() / 255
+
+
+def _moved(x: Tensor, q: Tensor) -> Tensor:
+    return (x.mT @ (x @ q)).double()

@@ -1,8 +1,6 @@
 """Scores of codes of images, beside those of codes that learned nothing."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +17,8 @@ MORE = ("mcc", "FactorVAE score", "DCI, forest", "MIG", "SAP")
 PUBLISHED = "DCI, boosting"
 REFERENCES = (PIXELS, ROTATION, NOISE)
 VOTES = {"smoke": (100, 50), "laptop": (10_000, 5_000), "gpu": (10_000, 5_000)}
-PROBED = {"smoke": 48, "laptop": 1500, "gpu": 4500}  # rows that the probes of DCI see
+PROBED = {"smoke": 48, "laptop": 1500, "gpu": 4500}  # images that the probes of DCI see
+PREDICTED = {"smoke": 2, "laptop": 100, "gpu": 100}  # factors, at most
 
 
 def information(pictures: Pictures, codes: np.ndarray, *, discrete: bool = False) -> dict[str, float]:
@@ -51,13 +50,14 @@ def scores(
     dict of str to float
     """
     factors, shown = pictures.factors, codes[pictures.scored]
-    probed = slice(0, PROBED[budget])
+    probed, predicted = slice(0, PROBED[budget]), slice(0, PREDICTED[budget])
     probes = {"DCI, forest": "forest"} | ({PUBLISHED: "boosting"} if published else {})
     found = information(pictures, codes, discrete=discrete)
     found["mcc"] = mcc(factors, shown)
     found["FactorVAE score"] = _votes(pictures, codes, budget)
     for name, probe in probes.items():
-        found[name] = dci(factors[probed], shown[probed], probe=probe, discrete=True).disentanglement
+        score = dci(factors[probed, predicted], shown[probed], probe=probe, discrete=True)
+        found[name] = score.disentanglement
     return found | {"MIG": mig(factors, shown, discrete=True), "SAP": sap(factors, shown, discrete=True)}
 
 
@@ -75,13 +75,13 @@ def _votes(pictures: Pictures, codes: np.ndarray, budget: str) -> float:
     )
 
 
-def independent(codes: np.ndarray, seed: int, device: str) -> np.ndarray:
+def independent(codes: np.ndarray, seed: int, device: str, *, rtol: float = 1e-3) -> np.ndarray:
     """Return the independent components of the codes of all images, each in the units of what it carries.
 
     All images take part: a factorial is exactly independent only as a whole. Directions of less than a
     thousandth of the largest variance are latents that are not used.
     """
-    model = FastICA(rtol=1e-3, scale="mixing", n_restarts=3, device=device, random_state=seed)
+    model = FastICA(rtol=rtol, scale="mixing", n_restarts=3, device=device, random_state=seed)
     return model.fit(codes).transform(codes)
 
 
@@ -104,12 +104,7 @@ def reference_codes(row: str, pictures: Pictures, n_codes: int, seed: int, devic
     if row == NOISE:
         return rng.normal(size=(len(pictures.rows), n_codes))
     if row == PIXELS:
-        return independent(pixel_components(pictures, n_codes, device), seed, device)
+        return independent(pixel_components(pictures, n_codes, device), seed, device, rtol=1e-6)
     factors = pictures.data.factors[pictures.rows].astype(float)
     white = (factors - factors.mean(0)) / factors.std(0)
     return rotated(np.pad(white, ((0, 0), (0, max(0, n_codes - white.shape[1])))), seed)
-
-
-def worth(found: Mapping[str, Any], floor: Mapping[str, Any]) -> dict[str, float]:
-    """Return what a score is worth: its distance from a floor, as a share of the way to 1."""
-    return {name: (found[name] - floor[name]) / (1 - floor[name]) for name in found if name in floor}

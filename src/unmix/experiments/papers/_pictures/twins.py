@@ -1,7 +1,7 @@
-"""The sets of images: twins of public ones, rendered from the same factors, at the size that a budget affords.
+"""The sets of images: twins of public ones, at the size that a budget affords.
 
-The public files can't be had everywhere, so that every number is about another set of images than the paper's:
-the same factors with the same values, but cameras, lights and shapes of ours.
+The public files can't be had everywhere, so that every number is about another set of images than the
+paper's: the same factors with the same values, but cameras, lights and shapes of ours.
 """
 
 from collections.abc import Callable
@@ -22,9 +22,9 @@ TWINS: dict[str, Callable[..., Any]] = {
     "dSprites twin": dsprites,
 }
 SIZE = {"smoke": 16, "laptop": 16, "gpu": 64}
-IMAGES = {"smoke": 96, "laptop": 20_000, "gpu": 10**9}
-SCORED = {"smoke": 64, "laptop": 3000, "gpu": 10_000}
-LEVELS = {"smoke": 2, "laptop": 10**9, "gpu": 10**9}  # of each factor, at most
+IMAGES = {"smoke": 48, "laptop": 10_000, "gpu": 10**9}
+SCORED = {"smoke": 48, "laptop": 3000, "gpu": 10_000}
+FEW = {"Cars3D twin": 4}  # levels of each factor at the smallest budget, where they are not two
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ def pictures(twin: str, budget: str, size: int = 0) -> Pictures:
     """
     data = TWINS[twin](size=size or SIZE[budget])
     rng = np.random.default_rng(0)
-    few = np.flatnonzero((data.factors < LEVELS[budget]).all(1))
+    most = FEW.get(twin, 2) if budget == "smoke" else max(data.sizes)
+    few = np.flatnonzero((data.factors < most).all(1))
     rows = few if len(few) <= IMAGES[budget] else np.sort(rng.choice(few, IMAGES[budget], replace=False))
     scored = rng.permutation(len(rows))[: SCORED[budget]]
     return Pictures(data, rows, scored)

@@ -1,8 +1,8 @@
 """FactorVAE with penalties on its decoder, on twins of the paper's images.
 
-Zheng et al. (2026), arXiv:2604.17568, Tables 1, 7 and 8. The paper gives no weights for images. Ours were chosen
-once, on the Shapes3D twin with a seed that is in no table, and without factors: of each penalty the largest
-weight among powers of ten and three times these that costs at most 1 dB of reconstruction.
+Zheng et al. (2026), arXiv:2604.17568, Tables 1, 7 and 8. The paper gives no weights for images. Ours were
+chosen once, on the Shapes3D twin with a seed that is in no table, and without factors: of each penalty the
+largest weight among powers of ten and three times these that costs at most 1 dB of reconstruction.
 """
 
 from typing import Any

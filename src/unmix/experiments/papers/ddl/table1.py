@@ -1,10 +1,11 @@
 """Dependency sparsity beside latent sparsity and none, for FactorVAE on images (Table 1).
 
-Zheng et al. (2026), arXiv:2604.17568, Table 1, the rows of FactorVAE: FactorVAE score and DCI disentanglement.
-Sets are twins, another set of images each; that of dSprites is ours. DCI is by gradient boosting, as published,
-on fewer images than the paper's 10,000, and by a forest. Trainings are shorter than the published 300,000
-updates, at a higher learning rate that falls. Weights and gamma are ours and were chosen without factors. Beside
-them stand principal components of pixels after ICA, a rotation of the truth, and noise.
+Zheng et al. (2026), arXiv:2604.17568, Table 1, the rows of FactorVAE: FactorVAE score and DCI
+disentanglement. Sets are twins, another set of images each; that of dSprites is ours. DCI is by gradient
+boosting, as published, on fewer images than the paper's 10,000, and by a forest. Trainings are shorter than
+the published 300,000 updates, at a higher learning rate that falls. Weights and gamma are ours and were
+chosen without factors. Beside them stand principal components of pixels after ICA, a rotation of the truth,
+and noise.
 """
 
 from .._pictures.twins import TWINS

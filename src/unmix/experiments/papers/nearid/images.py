@@ -1,9 +1,9 @@
 """Up to which map two trainings on the same images agree (the protocol of Table 1).
 
-Nelson et al. (2026), arXiv:2603.11970, Table 1 and Section 4.2. The paper's pairs are large pretrained models;
-here models of its Table 2 are trained twice on a twin with different seeds, so that there is nothing to
-compare with. Errors are mean distances over the diameter of the second run, efficiency is the share of the way
-from signed permutation to rotation that ICA covers. MCC between runs is taken of codes, and of their
+Nelson et al. (2026), arXiv:2603.11970, Table 1 and Section 4.2. The paper's pairs are large pretrained
+models; here models of its Table 2 are trained twice on a twin with different seeds, so that there is nothing
+to compare with. Errors are mean distances over the diameter of the second run, efficiency is the share of the
+way from signed permutation to rotation that ICA covers. MCC between runs is taken of codes, and of their
 independent components. A reference is aligned with a rotation of itself.
 """
 

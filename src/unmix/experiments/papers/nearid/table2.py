@@ -1,13 +1,14 @@
 """Autoencoders, their independent components and six other models on images (Table 2).
 
-Nelson et al. (2026), arXiv:2603.11970, Table 2: InfoM, InfoE and InfoC of codes, twice as many as factors. Sets
-are twins of Shapes3D, MPI3D, Cars3D and dSprites, another set of images each; the paper's are Shapes3D, MPI3D,
-Falcor3D and Isaac3D, and its mean over these has no counterpart but ours over ours. Trainings are shorter than
-its 200,000 updates, with a learning rate that falls. The paper chooses weight decay and checkpoint by InfoM,
-that is by looking at factors: such a choice is a row of its own. Ours is the largest weight decay that
-reconstructs within 1 dB of the best. ICA is fitted to the codes of all images and drops directions that are
-not used. Beside them stand principal components of pixels after the same ICA, a rotation of the truth, and
-noise, whose InfoM alone is above one half. The paper took four rows from Hsu et al. (2023), arXiv:2305.18378.
+Nelson et al. (2026), arXiv:2603.11970, Table 2: InfoM, InfoE and InfoC of codes, twice as many as factors.
+Sets are twins of Shapes3D, MPI3D, Cars3D and dSprites, another set of images each; the paper's are Shapes3D,
+MPI3D, Falcor3D and Isaac3D, and its mean over these has no counterpart but ours over ours. Trainings are
+shorter than its 200,000 updates, with a learning rate that falls. The paper chooses weight decay and
+checkpoint by InfoM, that is by looking at factors: such a choice is a row of its own. Ours is the largest
+weight decay that reconstructs within 1 dB of the best. ICA is fitted to the codes of all images and drops
+directions that are not used. Beside them stand principal components of pixels after the same ICA, a rotation
+of the truth, and noise, whose InfoM alone is above one half. The paper took four rows from Hsu et al. (2023),
+arXiv:2305.18378.
 """
 
 from typing import Any
