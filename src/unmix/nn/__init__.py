@@ -14,6 +14,7 @@ from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segme
 from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
 from ._shapes import entries
 from ._strided import strided_decoder, strided_encoder
+from ._tangents import Remembered
 
 __all__ = [
     "mlp",
@@ -32,6 +33,7 @@ __all__ = [
     "jacobian",
     "value_and_jacobian",
     "jvp_columns",
+    "Remembered",
     "value_and_jvp_columns",
     "first_directional",
     "second_directional",
