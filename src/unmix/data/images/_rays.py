@@ -5,6 +5,7 @@ no product of matrices in it, which a GPU would be free to round to ten bits.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -214,6 +215,40 @@ def painted(rays: Rays, background: Tensor, parts: list[tuple[Hit, Tensor]]) -> 
     light = unit(torch.tensor(_LIGHT, device=rays.way.device))[:, None, None, None]
     lit = 0.45 + 0.45 * dot(found.normal, light).clamp(min=0) - 0.15 * dot(found.normal, rays.way)
     return torch.where(found.met, colour * lit, colour)
+
+
+def inside(
+    picture: Float[Tensor, "3 n H W"],
+    rays: Rays,
+    reach: Tensor,
+    about: Tensor,
+    paint: Callable[[Rays, Tensor], Tensor],
+) -> Float[Tensor, "3 n H W"]:
+    """Paint only the rays that may meet something: each of them as a picture of its own, of one pixel.
+
+    Parameters
+    ----------
+    picture : Tensor of shape (3, n, H, W)
+        What all others show.
+    rays : Rays
+    reach : bool Tensor of shape (n, H, W)
+        Which rays may meet something.
+    about : Tensor of shape (n, ...)
+        What is known of each image.
+    paint : callable
+        Takes rays and what is known of the image of each, and returns colours.
+    """
+    origin = rays.origin.expand_as(rays.way)[:, reach]
+    few = Rays(origin[..., None, None], rays.way[:, reach][..., None, None])
+    picture = picture.clone()
+    picture[:, reach] = paint(few, about[reach.nonzero()[:, 0]])[..., 0, 0]
+    return picture
+
+
+def near(rays: Rays, centre: Tensor, radius: Tensor | float) -> Tensor:
+    """Whether rays pass a point within a distance."""
+    start = centre - rays.origin
+    return dot(start, start) - dot(start, rays.way) ** 2 < radius**2
 
 
 def averaged(maps: Float[Tensor, "n k H W"], size: int) -> Float[Tensor, "n k h w"]:

@@ -75,7 +75,7 @@ def shapes3d(
     >>> red_floor.images[:, 15, 7].argmax(1).tolist()
     [0, 0, 0]
     """
-    return twin(paint, FACTORS, n_samples=n_samples, size=size, random_state=random_state, work=24)
+    return twin(paint, FACTORS, n_samples=n_samples, size=size, random_state=random_state, work=8)
 
 
 def paint(levels: Int[Tensor, "n 6"], *, size: int) -> UInt8[Tensor, "n size size 3"]:
