@@ -185,8 +185,8 @@ def picture_block(name: str, table: Table) -> str:
             rows.append([row, *map(_several, at), *means])
     return "\n".join(
         [
-            f"`unmix reproduce {name} --budget {table.budget}`, {', '.join(scores)}; mean of seeds, whose number "
-            "is given where it is not three. Behind a stroke the paper's, on another set of images:",
+            f"`unmix reproduce {name} --budget {table.budget}`, {', '.join(scores)}; mean of seeds, whose "
+            "number is given where it is not three. Behind a stroke the paper's, on another set of images:",
             "",
             *(f"| {' | '.join(row)} |" for row in rows),
             "",
