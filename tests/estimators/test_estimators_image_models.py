@@ -37,26 +37,26 @@ def model(kind, n_components=3, **changes):
 
 @pytest.fixture(scope="module")
 def squares():
-    """A bright square in one of 16 places and three colours, of two sizes."""
-    images = np.full((96, 8, 8, 3), 20, dtype=np.uint8)
-    for image, (row, column, colour, size) in zip(
-        images, product(range(4), range(4), range(3), (2, 3)), strict=True
-    ):
-        image[row + 1 : row + 1 + size, column + 1 : column + 1 + size, colour] = 230
+    """A bright square in one of four places, in rooms of four times six colours."""
+    images = np.zeros((96, 8, 8, 3), dtype=np.uint8)
+    for image, (place, red, green) in zip(images, product(range(4), range(4), range(6)), strict=True):
+        image[...] = 85 * red, 51 * green, 0
+        image[2 * place : 2 * place + 2, 2 * place : 2 * place + 2] = 255
     return images
 
 
 @each
 def test_reconstructions_of_images_improve(kind, squares):
-    fitted = model(kind, max_iter=30).fit(squares)
+    network = partial(mlp, hidden=(64,))
+    fitted = model(kind, encoder=network, decoder=network, max_iter=40, lr=1e-2).fit(squares)
     terms = {name.rpartition("/")[2]: series for name, series in fitted.history_.terms.items()}
     rec = terms["reconstruction"]
-    assert np.mean(rec[-7:]) < 0.75 * np.mean(rec[:3])
+    assert np.mean(rec[-7:]) < 0.8 * np.mean(rec[:3])
     z = fitted.transform(squares)
     assert z.shape == (96, 3) and z.dtype == np.float32
     again = fitted.inverse_transform(z)
     assert again.shape == squares.shape and again.dtype == np.uint8
-    assert fitted.score(squares) > 0
+    assert fitted.score(squares) > 0.3
 
 
 @each
@@ -77,7 +77,7 @@ class _Stop(Exception):
 def test_a_fit_that_was_stopped_goes_on_to_the_same_bits(kind, squares, tmp_path, monkeypatch):
     from unmix.training import _loop
 
-    settings = {"max_iter": 3, "penalty": partial(dependency_sparsity, columns=1)}
+    settings = {"max_iter": 5, "penalty": partial(dependency_sparsity, columns=1)}
     whole = model(kind, **settings).fit(squares)
 
     def stop(keeper):
@@ -99,7 +99,7 @@ def test_a_fit_that_was_stopped_goes_on_to_the_same_bits(kind, squares, tmp_path
 @each
 def test_any_penalty_on_the_decoder_lowers_itself(kind, squares):
     loose, tight = (
-        model(kind, max_iter=12, penalty=dependency_sparsity, penalty_weight=weight).fit(squares)
+        model(kind, max_iter=8, penalty=dependency_sparsity, penalty_weight=weight).fit(squares)
         for weight in (0.0, 30.0)
     )
     prefix = "vae/" if kind is FactorVAE else ""
@@ -214,9 +214,9 @@ def test_memory_decides_whether_rendered_images_are_held(squares, monkeypatch):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda x: [x[0], x[1][:4]], r"images of one size, got \(8, 16, 3\) and \(8, 8, 3\)"),
+        (lambda x: [x[0], x[1][:4]], r"images of one size, got \(4, 8, 3\) and \(8, 8, 3\)"),
         (lambda x: np.array([x[0], x[1][:4]], dtype=object), "images of one size"),
-        (lambda x: x.astype(np.float32), r"floats in \[0, 1\], got 20 to 230"),
+        (lambda x: x.astype(np.float32), r"floats in \[0, 1\], got 0 to 255"),
         (lambda x: x / 255 - 0.5, r"floats in \[0, 1\]"),
         (lambda x: np.where(x > 200, np.nan, x / 255), "must be finite"),
         (lambda x: Lazy(x / 100.0), r"floats in \[0, 1\]"),

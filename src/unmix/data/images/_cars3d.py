@@ -11,7 +11,8 @@ from torch import Tensor
 
 from .._factors import FactorDataset
 from ._colour import as_bytes, hues
-from ._rays import Hit, Rays, averaged, box, camera, cylinder, hull, inside, painted, per_image
+from ._rays import Hit, Rays, averaged, camera, inside, painted, per_image
+from ._solids import box, cylinder, hull
 from ._twin import twin
 
 FACTORS = {"elevation": 4, "azimuth": 24, "object_type": 183}

@@ -9,25 +9,8 @@ from torch import Tensor
 
 from .._factors import FactorDataset
 from ._colour import as_bytes
-from ._rays import (
-    Hit,
-    Rays,
-    averaged,
-    back,
-    box,
-    camera,
-    capsule,
-    cylinder,
-    disc,
-    inside,
-    moved,
-    near,
-    nearest,
-    painted,
-    per_image,
-    round_side,
-    sphere,
-)
+from ._rays import Hit, Rays, averaged, back, camera, inside, moved, near, nearest, painted, per_image
+from ._solids import box, capsule, cylinder, disc, round_side, sphere
 from ._twin import twin
 
 FACTORS = {
