@@ -37,6 +37,7 @@ EXPERIMENTS = (
     "floor.scores",
     "seeds.agreement",
     "trust.calibration",
+    "trust.nulls",
     "tables.number",
 )
 
