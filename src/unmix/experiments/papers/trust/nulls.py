@@ -1,9 +1,9 @@
-"""Is nothing trusted where nothing can be known? Null worlds for every estimator, by the verdict that users get.
+"""Is nothing trusted where nothing can be known? Null worlds for every estimator, and the verdict on them.
 
-Each run draws a world of a null family, fits, and asks `unmix.trust` at full effort with the coefficients that
-the package stores. The worlds are new; families of estimators that have none in the calibration are new too:
-iVAE gets those of domains, the labelled autoencoder latents without rest, or that rest together, beside labels
-that say nothing. Any latent that is trusted is false trust. For what calibrated means see Guo et al. (2017),
+Each run draws a world of a null family, fits, and asks `unmix.trust` at full effort, with the coefficients
+that the package stores. The worlds are new. Two estimators have no null family in the calibration: iVAE gets
+those of domains, and the labelled autoencoder latents without rest, or that rest together, beside labels that
+say nothing. Any latent that is trusted is trusted falsely. For what calibrated means see Guo et al. (2017),
 arXiv:1706.04599.
 """
 
