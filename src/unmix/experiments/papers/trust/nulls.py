@@ -21,7 +21,7 @@ from ...engine import Cell
 from ._family import Family
 from .calibration import FAMILIES, QUICKLY, SMALL
 
-CLEAN, LARGEST = "share without a trusted latent", "largest probability"
+VERDICT, CLEAN, LARGEST = "the verdict", "share without a trusted latent", "largest probability"
 EFFORT, N_LABELS = "full", 4
 _SPREAD = 100_000  # as in the calibration, whose seeds are others
 
@@ -57,7 +57,7 @@ WORLDS: dict[str, tuple[Family, ...]] = {
 }
 
 CELLS = tuple(
-    Cell(name, "null worlds", value=value, better=better, settings={"estimator": name})
+    Cell(VERDICT, name, value=value, better=better, settings={"estimator": name})
     for name in WORLDS
     for value, better in ((CLEAN, "higher"), (LARGEST, "lower"))
 )
