@@ -2,8 +2,11 @@
 
 Every generator is called as `name(n_samples, ..., random_state)` and returns a `LatentDataset`. A
 `FactorDataset` holds images of known factors. Estimators never import this room: a method that can't see
-ground truth can't leak it.
+ground truth can't leak it. Rooms within: `images`, loaded when one of its names is asked for.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ._dataset import LatentDataset, World
 from ._degenerate_mixture import DegenerateMixture, degenerate_mixture
@@ -18,7 +21,13 @@ from ._slot_mixing import SlotMixing
 from ._slots import slots
 from ._sparse_mixing import sparse_mixing
 
+if TYPE_CHECKING:  # rendering needs torch, which nothing else here does
+    from .images import Balls, balls
+
+_IMAGES = ("Balls", "balls")
+
 __all__ = [
+    "Balls",
     "DegenerateMixture",
     "DomainSources",
     "DomainWorld",
@@ -30,8 +39,17 @@ __all__ = [
     "SlotMixing",
     "SparseMixing",
     "World",
+    "balls",
     "degenerate_mixture",
     "multi_domain",
     "slots",
     "sparse_mixing",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the images the first time one of their names is asked for (PEP 562)."""
+    if name == "images" or name in _IMAGES:
+        images = import_module("unmix.data.images")
+        return images if name == "images" else getattr(images, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
