@@ -8,18 +8,23 @@ from unmix._names import ESTIMATORS
 from unmix.solvers import causal_graph as causal_graph
 
 from ._autoencoder import Autoencoder as Autoencoder
+from ._beta_tc_vae import BetaTCVAE as BetaTCVAE
 from ._beta_vae import BetaVAE as BetaVAE
+from ._bio_ae import BioAE as BioAE
 from ._cg_vae import CGVAE as CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning as DiverseDictionaryLearning
+from ._factor_vae import FactorVAE as FactorVAE
 from ._fast_ica import FastICA as FastICA
 from ._ivae import IVAE as IVAE
 from ._labelled import LabelledSparseAutoencoder as LabelledSparseAutoencoder
 from ._latent_estimator import LatentEstimator as LatentEstimator
 from ._number import found_number as found_number
 from ._pdgmm import PDGMM as PDGMM
+from ._qlae import QLAE as QLAE
 from ._slot_autoencoder import SlotAutoencoder as SlotAutoencoder
 from ._sparse_basis import SparseBasis as SparseBasis
 from ._storage import load as load
 from ._vade import VaDE as VaDE
+from ._vq_vae import VQVAE as VQVAE
 
 __all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "load"]

@@ -1,12 +1,14 @@
 """The plain autoencoder, the baseline that promises nothing."""
 
+from collections.abc import Callable
 from typing import Any, final
 
 from unmix.nn import residual_mlp
-from unmix.objectives import Objective
-from unmix.training import Noise, Pace, Trained, train_restarts
+from unmix.objectives import Objective, Penalty, likely
+from unmix.training import Noise, Pace, Trained
 
 from ._latent_estimator import Factory, LatentEstimator, build
+from ._recipe import check_loss, paced, trained_members, with_penalty
 
 
 @final
@@ -20,10 +22,29 @@ class Autoencoder(LatentEstimator):
     encoder, decoder : callable (shape_in, shape_out) -> Module
         Network factories; vary them by `functools.partial`. A row of a table and a code have an integer as
         shape, an image (height, width, channels): see `unmix.nn.conv_encoder` and `conv_decoder`.
+    loss : {"squared", "bernoulli"}
+        Of reconstructions: squared errors, a sum within each sample, or for images the mean cross-entropy of
+        pixels, for which the decoder factory gives logits. Then all other terms are divided by the number of
+        pixels and channels, so that their weights stand beside a likelihood summed over those.
+    penalty : callable (decoder, z) -> scalar, optional
+        Any penalty on the decoder; see `unmix.penalties`.
+    penalty_weight : float or callable
+        Its weight, or a schedule from step to weight such as `unmix.training.warm_up`.
+    weight_decay : float
+        Decoupled, as in AdamW, on weights: not on biases, constants and codebooks.
+    clip_value : float, optional
+        Largest size of an entry of a weight's gradient.
+    schedule : {"constant", "cosine", "one_cycle"} or callable, optional
+        Factor of the learning rate at each step; by default half a cosine after a short warm-up.
+    precision : {None, "bf16"}
+        "bf16" computes the losses in mixed precision.
     n_restarts : int
-        Random starts, trained as one batch; the one with the lowest objective is kept.
+        Random starts; the one with the lowest objective is kept. Those on tables are trained as one batch,
+        those on images one after another; one that does not stay finite stops, and the others go on.
     max_iter : int
         Passes over the data.
+    max_steps : int, optional
+        Updates at most, where the passes would take more.
     batch_size : int
     lr : float
         Peak learning rate of Adam.
@@ -68,8 +89,16 @@ class Autoencoder(LatentEstimator):
         *,
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
+        loss: str = "squared",
+        penalty: Penalty | None = None,
+        penalty_weight: float | Callable[[int], float] = 0.05,
+        weight_decay: float = 0.0,
+        clip_value: float | None = None,
+        schedule: str | Callable[[int], float] | None = None,
+        precision: str | None = None,
         n_restarts: int = 1,
         max_iter: int = 200,
+        max_steps: int | None = None,
         batch_size: int = 500,
         lr: float = 2e-3,
         device: str = "auto",
@@ -80,8 +109,16 @@ class Autoencoder(LatentEstimator):
         self.n_components = n_components
         self.encoder = encoder
         self.decoder = decoder
+        self.loss = loss
+        self.penalty = penalty
+        self.penalty_weight = penalty_weight
+        self.weight_decay = weight_decay
+        self.clip_value = clip_value
+        self.schedule = schedule
+        self.precision = precision
         self.n_restarts = n_restarts
         self.max_iter = max_iter
+        self.max_steps = max_steps
         self.batch_size = batch_size
         self.lr = lr
         self.device = device
@@ -90,9 +127,11 @@ class Autoencoder(LatentEstimator):
         self.random_state = random_state
 
     def _networks(self, shape: Any) -> Objective:
-        n = self.n_components_
-        return Objective(self.encoder(shape, n), self.decoder(n, shape), n)
+        n, loss = self.n_components_, check_loss(self, shape)
+        networks = self.encoder(shape, n), likely(self.decoder(n, shape), loss)
+        return Objective(*networks, n, penalty=self.penalty, loss=loss)
 
     def _train(self, x: Any, pace: Pace) -> Trained:
         members = build(self._networks, self.n_restarts, x, pace.seed)
-        return train_restarts(members, {}, x, pace, beside=Noise(self.n_components_))
+        weights = with_penalty(self, {})
+        return trained_members(members, weights, x, paced(self, pace), beside=Noise(self.n_components_))

@@ -1,12 +1,14 @@
 """The variational autoencoder with a weighted KL term."""
 
+from collections.abc import Callable
 from typing import Any, final
 
 from unmix.nn import residual_mlp
-from unmix.objectives import Objective
-from unmix.training import Noise, Pace, Trained, train_restarts
+from unmix.objectives import Objective, Penalty, likely
+from unmix.training import Noise, Pace, Trained
 
 from ._latent_estimator import Factory, LatentEstimator, build
+from ._recipe import check_loss, paced, trained_members, with_penalty
 
 
 @final
@@ -22,8 +24,10 @@ class BetaVAE(LatentEstimator):
         Number of latents; "auto" looks for where those of a table end, see `unmix.choose`.
     beta : float
         Weight of the KL term, against squared errors of standardised data; about twice the noise variance.
-    encoder, decoder, n_restarts, max_iter, batch_size, lr, device, checkpoint, verbose, random_state
+    encoder, decoder, loss, penalty, penalty_weight, weight_decay, clip_value, schedule, precision
         As for `Autoencoder`; the encoder factory is asked for 2 n_components outputs.
+    n_restarts, max_iter, max_steps, batch_size, lr, device, checkpoint, verbose, random_state
+        As for `Autoencoder`.
 
     Attributes
     ----------
@@ -51,8 +55,16 @@ class BetaVAE(LatentEstimator):
         beta: float = 0.005,
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
+        loss: str = "squared",
+        penalty: Penalty | None = None,
+        penalty_weight: float | Callable[[int], float] = 0.05,
+        weight_decay: float = 0.0,
+        clip_value: float | None = None,
+        schedule: str | Callable[[int], float] | None = None,
+        precision: str | None = None,
         n_restarts: int = 1,
         max_iter: int = 200,
+        max_steps: int | None = None,
         batch_size: int = 500,
         lr: float = 2e-3,
         device: str = "auto",
@@ -64,8 +76,16 @@ class BetaVAE(LatentEstimator):
         self.beta = beta
         self.encoder = encoder
         self.decoder = decoder
+        self.loss = loss
+        self.penalty = penalty
+        self.penalty_weight = penalty_weight
+        self.weight_decay = weight_decay
+        self.clip_value = clip_value
+        self.schedule = schedule
+        self.precision = precision
         self.n_restarts = n_restarts
         self.max_iter = max_iter
+        self.max_steps = max_steps
         self.batch_size = batch_size
         self.lr = lr
         self.device = device
@@ -74,9 +94,11 @@ class BetaVAE(LatentEstimator):
         self.random_state = random_state
 
     def _networks(self, shape: Any) -> Objective:
-        n = self.n_components_
-        return Objective(self.encoder(shape, 2 * n), self.decoder(n, shape), n, variational=True)
+        n, loss = self.n_components_, check_loss(self, shape)
+        networks = self.encoder(shape, 2 * n), likely(self.decoder(n, shape), loss)
+        return Objective(*networks, n, variational=True, penalty=self.penalty, loss=loss)
 
     def _train(self, x: Any, pace: Pace) -> Trained:
         members = build(self._networks, self.n_restarts, x, pace.seed)
-        return train_restarts(members, {"kl": self.beta}, x, pace, beside=Noise(self.n_components_))
+        weights = with_penalty(self, {"kl": self.beta})
+        return trained_members(members, weights, x, paced(self, pace), beside=Noise(self.n_components_))

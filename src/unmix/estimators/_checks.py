@@ -25,8 +25,9 @@ def check_settings(estimator: Any) -> None:
         value = settings.get(name, 1.0)
         if not _is_number(value) or not value > 0:
             raise ValueError(f"`{name}` must be a finite number above 0, got {value!r}.")
-    for name in ("encoder", "decoder", "penalty"):
-        if name in settings and not callable(settings[name]):
+    for name in ("encoder", "decoder", "penalty", "critic"):
+        left_out = name == "penalty" and settings.get("penalty_weight") is not None and settings[name] is None
+        if name in settings and not left_out and not callable(settings[name]):
             raise TypeError(f"`{name}` must be callable, got {settings[name]!r}. Pass a function.")
     weight = settings.get("weight", 0.0)
     if weight is not None and not callable(weight) and not (_is_number(weight) and weight >= 0):

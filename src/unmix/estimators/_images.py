@@ -115,10 +115,7 @@ def slopes(model: Any, X: Any, encode: Function) -> np.ndarray:
     """Return the decoder's Jacobian at the codes of each image, shape (n_samples, pixels, n_components)."""
     images = _like_fitted(model, X)
     with _on_device(model) as place:
-        parts = [
-            jacobian(lambda z: model.decoder_(z).flatten(1), encode(part.to(place))).cpu()
-            for part in images.split(8)
-        ]
+        parts = [jacobian(model.decoder_, encode(part.to(place))).cpu() for part in images.split(8)]
     return torch.cat(parts).numpy() * (255.0 if model.bytes_ else 1.0)
 
 

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import torch
@@ -16,12 +16,13 @@ from torch import Tensor, nn
 
 from unmix._waiting import waiting
 from unmix.objectives import Objective
-from unmix.training import Pace, Streamed, Trained
+from unmix.training import Drawn, Pace, Streamed, Trained
 
 from . import _images, _streams, _tables
 from ._checks import check_settings
 from ._kept import Kept
 from ._number import found_number, is_auto
+from ._recipe import published
 from ._settings import seed_of_run
 
 Factory = Callable[[Any, Any], nn.Module]
@@ -48,12 +49,32 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     overcomplete: ClassVar[bool] = False  # whether there may be more latents than variables
 
     @abstractmethod
-    def _networks(self, shape: Any) -> Objective:
-        """Build the networks, untrained, for samples of a shape; an integer counts as one."""
+    def _networks(self, shape: Any) -> nn.Module:
+        """Build an objective with networks, untrained, for samples of a shape; an integer counts as one."""
 
     @abstractmethod
     def _train(self, x: Any, pace: Pace) -> Trained:
         """Train on data as networks take them, and return the best restart."""
+
+    @classmethod
+    def preset(cls, name: str, *, dataset: str | None = None, **changes: Any) -> Self:
+        """Return an estimator with the settings of a published recipe for images.
+
+        Parameters
+        ----------
+        name : {"hsu2023", "locatello2019"}
+            Hsu et al. (2023), arXiv:2305.18378, as Nelson et al. (2026), arXiv:2603.11970, took it; or
+            Locatello et al. (2019), arXiv:1811.12359.
+        dataset : {"shapes3d", "mpi3d", "falcor3d", "isaac3d"}, optional
+            Settings that were tuned for a set of images; by default those for Shapes3D.
+        **changes
+            Settings to change.
+
+        Returns
+        -------
+        estimator, not fitted
+        """
+        return cls(**(published(cls.__name__, name, dataset) | changes))
 
     def fit(self, X: Any, y: Any = None) -> "LatentEstimator":
         """Fit the model.
@@ -187,11 +208,13 @@ def build(make: Callable[[Any], Member], n_members: int, x: Any, seed: int) -> l
         return [make(_shape_of(x)).to(_place_of(x)) for _ in range(n_members)]
 
 
-def _shape_of(x: Tensor | Streamed) -> Any:
+def _shape_of(x: Tensor | Streamed | Drawn) -> Any:
     if isinstance(x, Streamed):
         return x.rows.n_features
+    if isinstance(x, Drawn):
+        return tuple(x.head(1)[0].shape[1:])
     return x.shape[1] if x.ndim == 2 else tuple(x.shape[1:])
 
 
-def _place_of(x: Tensor | Streamed) -> torch.device:
+def _place_of(x: Tensor | Streamed | Drawn) -> torch.device:
     return x.head(1)[0].device if isinstance(x, Streamed) else x.device

@@ -13,6 +13,7 @@ from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_
 from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segment_gap
 from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
 from ._shapes import entries
+from ._strided import strided_decoder, strided_encoder
 
 __all__ = [
     "mlp",
@@ -23,6 +24,8 @@ __all__ = [
     "GatedMLP",
     "conv_encoder",
     "conv_decoder",
+    "strided_encoder",
+    "strided_decoder",
     "entries",
     "ACTIVATIONS",
     "Activation",

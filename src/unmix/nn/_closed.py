@@ -18,7 +18,7 @@ from ._networks import ResidualMLP
 
 __all__ = ["has_closed_form", "closed_jacobian", "width"]
 
-_DERIVATIVES = {type(a.module()): a.derivative for a in ACTIVATIONS.values()}
+DERIVATIVES = {type(a.module()): a.derivative for a in ACTIVATIONS.values()}
 
 
 class Weight(NamedTuple):
@@ -47,11 +47,11 @@ def has_closed_form(f: Any) -> bool:
     """Whether `f` is made of nothing but linear layers, known activations and the containers we can read."""
     if not isinstance(f, nn.Module) or f._forward_hooks or f._forward_pre_hooks:
         return False
-    if _is(f, nn.Sequential) or _is(f, ResidualMLP):
+    if is_plain(f, nn.Sequential) or is_plain(f, ResidualMLP):
         return all(has_closed_form(child) for child in f.children())
-    if _is(f, nn.BatchNorm1d):
+    if is_plain(f, nn.BatchNorm1d):
         return not f.training and f.running_var is not None
-    return _is(f, nn.Linear) or _is_known_activation(f)
+    return is_plain(f, nn.Linear) or is_known_activation(f)
 
 
 def closed_jacobian(
@@ -90,7 +90,7 @@ def _linearise(module: Any, a: Tensor) -> tuple[Tensor, Chain]:
         assert module.running_var is not None  # `has_closed_form` saw to it
         scale = torch.rsqrt(module.running_var + module.eps)
         return module(a), [Slope(scale if module.weight is None else scale * module.weight)]
-    return module(a), [Slope(_DERIVATIVES[type(module)](module, a))]
+    return module(a), [Slope(DERIVATIVES[type(module)](module, a))]
 
 
 def _multiply(chain: Chain, rows: Tensor | None = None) -> Tensor:
@@ -139,11 +139,11 @@ def _expand(rows: Tensor, value: Tensor) -> Tensor:
     return rows.expand(len(value), *rows.shape[-2:])
 
 
-def _is(module: nn.Module, kind: Any) -> bool:
+def is_plain(module: nn.Module, kind: Any) -> bool:
     """Instance of `kind` that also computes as `kind` does (parametrised layers are subclasses)."""
     return isinstance(module, kind) and type(module).forward is kind.forward
 
 
-def _is_known_activation(module: Any) -> bool:
+def is_known_activation(module: Any) -> bool:
     plain = not getattr(module, "inplace", False) and getattr(module, "approximate", "none") == "none"
-    return type(module) in _DERIVATIVES and plain
+    return type(module) in DERIVATIVES and plain

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ._networks import mlp
-from ._shapes import Shape, is_image
+from ._shapes import Shape, image_of
 
 _EPS = 1e-6
-_SLOPE = 0.2
+SLOPE = 0.2
 
 
 def conv_encoder(
@@ -51,12 +51,12 @@ def conv_encoder(
     Hsu et al. (2023), Disentanglement via latent quantization, arXiv:2305.18378, as taken by Nelson et al.
     (2026), near-identifiability, arXiv:2603.11970.
     """
-    height, width, channels = _image(shape_in, len(widths), "shape_in")
+    height, width, channels = image_of(shape_in, len(widths), "shape_in")
     blocks: list[nn.Module] = []
     for wide in widths:
         for kernel, stride in ((3, 1), (3, 1), (4, 2)):
             convolution = nn.Conv2d(channels, wide, kernel, stride, 1, bias=norm is None)
-            blocks += [convolution, *_norm(norm, wide), nn.LeakyReLU(_SLOPE)]
+            blocks += [convolution, *_norm(norm, wide), nn.LeakyReLU(SLOPE)]
             channels = wide
     left = (height >> len(widths)) * (width >> len(widths)) * channels
     head = mlp(left, n_out, hidden=tuple(dense), activation="relu")
@@ -96,7 +96,7 @@ def conv_decoder(
     ----------
     As for `conv_encoder`.
     """
-    height, width, channels = _image(shape_out, len(widths), "shape_out")
+    height, width, channels = image_of(shape_out, len(widths), "shape_out")
     small = height >> len(widths), width >> len(widths)
     return StyleDecoder(n_in, small, channels, tuple(widths), tuple(dense))
 
@@ -138,13 +138,16 @@ class StyleDecoder(nn.Module):
 
     def forward(self, z: Float[Tensor, "n z"]) -> Float[Tensor, "n h w c"]:
         """Grow the image."""
-        style = self.dense(z)
-        x = self.constant.expand(len(z), -1, -1, -1)
+        style, x = self.dense(z), self.start(len(z))
         for convolution, linear in zip(self.convolutions, self.styles, strict=True):
-            scale, shift = F.relu(linear(style))[:, :, None, None].chunk(2, 1)
+            scale, shift = styled(F.relu(linear(style)))
             grown = convolution(x)
-            x = (_instance_norm(F.leaky_relu(grown, _SLOPE)) * scale + shift).to(grown.dtype)
+            x = (normalised(bent(grown))[0] * scale + shift).to(grown.dtype)
         return self.last(x).permute(0, 2, 3, 1)
+
+    def start(self, n: int) -> Float[Tensor, "n c h w"]:
+        """Return the constant for each of n samples, with the channels last in memory, which is faster."""
+        return self.constant.expand(n, -1, -1, -1).contiguous(memory_format=torch.channels_last)
 
 
 class InstanceNorm(nn.Module):
@@ -157,14 +160,28 @@ class InstanceNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n c h w"]:
         """Normalise, scale and shift."""
-        return (_instance_norm(x) * self.scale + self.shift).to(x.dtype)
+        return (normalised(x)[0] * self.scale + self.shift).to(x.dtype)
 
 
-def _instance_norm(x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n c h w"]:
-    """Normalise each channel; half precision is too coarse for its sums."""
+def normalised(
+    x: Float[Tensor, "n c h w"],
+) -> tuple[Float[Tensor, "n c h w"], Float[Tensor, "n c 1 1"]]:
+    """Normalise each channel, and return one over its scale too; half precision is too coarse for sums."""
     wide = x.float() if x.dtype.itemsize < 4 else x
     centred = wide - wide.mean((2, 3), keepdim=True)
-    return centred * torch.rsqrt(centred.square().mean((2, 3), keepdim=True) + _EPS)
+    inverse = torch.rsqrt(centred.square().mean((2, 3), keepdim=True) + _EPS)
+    return centred * inverse, inverse
+
+
+def bent(x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n c h w"]:
+    """Bend what a convolution of the decoder gave."""
+    return F.leaky_relu(x, SLOPE)
+
+
+def styled(both: Float[Tensor, "n two_c"]) -> tuple[Float[Tensor, "n c 1 1"], Float[Tensor, "n c 1 1"]]:
+    """Return scale and shift of each channel."""
+    scale, shift = both[:, :, None, None].chunk(2, 1)
+    return scale, shift
 
 
 def _norm(norm: str | None, channels: int) -> list[nn.Module]:
@@ -172,16 +189,3 @@ def _norm(norm: str | None, channels: int) -> list[nn.Module]:
     if norm is not None and norm not in kinds:
         raise ValueError(f"`norm` must be one of {[*kinds, None]}, got {norm!r}. Choose one of these.")
     return [] if norm is None else [kinds[norm](channels)]
-
-
-def _image(shape: Shape, halvings: int, name: str) -> tuple[int, int, int]:
-    """Return the shape of an image that can be halved `halvings` times, or say what is wrong."""
-    if not is_image(shape):
-        raise ValueError(f"`{name}` must be (height, width, channels), got {shape}. Use mlp for vectors.")
-    height, width, channels = shape  # type: ignore[misc]
-    if height % 2**halvings or width % 2**halvings:
-        raise ValueError(
-            f"`{name}` must have sides divisible by {2**halvings}, which {halvings} widths halve it to, got "
-            f"{tuple(shape)}. Use fewer `widths`, or pad the images."  # type: ignore[arg-type]
-        )
-    return height, width, channels

@@ -1,4 +1,4 @@
-"""Jacobians of batched functions: closed form for perceptrons, forward or reverse mode for the rest."""
+"""Jacobians of batched functions: closed forms of perceptrons and convolutions, else by differentiation."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +11,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from ._closed import closed_jacobian, has_closed_form, width
 from ._forward_mode import jvp
+from ._tangents import has_tangent_rule, tangent_jacobian
 
 __all__ = ["jacobian", "value_and_jacobian", "jvp_columns", "value_and_jvp_columns"]
 
@@ -30,9 +31,10 @@ def jacobian(
     z : (n, z) tensor
         Points at which to differentiate.
     mode : {"auto", "closed", "forward", "reverse"}
-        "closed" multiplies the layers of a perceptron (see `mlp`, `residual_mlp`); "forward" takes one
-        Jacobian-vector product per input, "reverse" one vector-Jacobian product per output. "auto" takes
-        the closed form where there is one, else the mode with fewer products.
+        "closed" multiplies the layers of a perceptron (see `mlp`, `residual_mlp`), or pushes all columns
+        through those of a convolutional network (`conv_decoder`, `strided_decoder`), not in pieces;
+        "forward" takes one Jacobian-vector product per input, "reverse" one vector-Jacobian product per
+        output. "auto" takes the closed form where there is one, else the mode with fewer products.
     max_bytes : int
         Budget for the widest array of derivatives; larger batches are worked through in pieces.
 
@@ -110,7 +112,7 @@ def value_and_jvp_columns(
         z = z.float() if z.dtype in (torch.float16, torch.bfloat16) else z
         if step is not None:
             return _differences(f, z, columns, step)
-        return (closed_jacobian if has_closed_form(f) else _forward)(f, z, columns)
+        return (_closed(f) or _forward)(f, z, columns)
 
 
 def _plan(f: Function, z: Tensor, mode: str) -> tuple[Callable, int]:
@@ -118,10 +120,22 @@ def _plan(f: Function, z: Tensor, mode: str) -> tuple[Callable, int]:
     n_in = z.shape[1]
     if mode in ("auto", "closed") and has_closed_form(f):
         return closed_jacobian, n_in * width(f) * z.element_size()
+    if mode in ("auto", "closed") and has_tangent_rule(f):
+        return (
+            tangent_jacobian,
+            1,
+        )  # in training, which keeps all for the reverse pass, pieces would save nothing
     with torch.no_grad():
         n_out = f(z[:1]).numel()
     reverse = mode == "reverse" or (mode == "auto" and n_out < n_in)
     return _reverse if reverse else _forward, max(1, n_in * n_out * z.element_size())
+
+
+def _closed(f: Function) -> Callable | None:
+    """Return the backend for a network with a rule of its own."""
+    if has_closed_form(f):
+        return closed_jacobian
+    return tangent_jacobian if has_tangent_rule(f) else None
 
 
 def _forward(
@@ -161,9 +175,9 @@ def _check(f: Function, z: Tensor, mode: str) -> None:
         raise ValueError(f"`mode` must be one of {MODES}, got {mode!r}. Choose one of these.")
     if z.ndim != 2:
         raise ValueError(f"`z` must have shape (n, z), got {tuple(z.shape)}. Add or flatten axes.")
-    if mode == "closed" and not has_closed_form(f):
+    if mode == "closed" and _closed(f) is None:
         raise ValueError(
-            "`f` must be a perceptron of linear layers and known activations for mode='closed', "
+            "`f` must be a perceptron or convolutions with known activations for mode='closed', "
             f"got {type(f).__name__}. Use mode='auto'."
         )
     if isinstance(f, nn.Module) and any(isinstance(m, _BatchNorm) and m.training for m in f.modules()):

@@ -38,3 +38,16 @@ def between(make: Callable[[int, int], nn.Module], shape_in: Shape, shape_out: S
 def is_image(shape: Shape) -> bool:
     """Whether a shape is that of an image, (height, width, channels)."""
     return not isinstance(shape, int) and len(shape) == 3
+
+
+def image_of(shape: Shape, halvings: int, name: str) -> tuple[int, int, int]:
+    """Return the shape of an image that can be halved `halvings` times, or say what is wrong."""
+    if not is_image(shape):
+        raise ValueError(f"`{name}` must be (height, width, channels), got {shape}. Use mlp for vectors.")
+    height, width, channels = shape  # type: ignore[misc]
+    if height % 2**halvings or width % 2**halvings:
+        raise ValueError(
+            f"`{name}` must have sides divisible by {2**halvings}, which {halvings} widths halve it to, got "
+            f"{tuple(shape)}. Use fewer `widths`, or pad the images."  # type: ignore[arg-type]
+        )
+    return height, width, channels

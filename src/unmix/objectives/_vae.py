@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
+from ._likelihood import beside, reconstruction, wide
+
 Penalty = Callable[[Any, Any], Any]
 _LOG_VARIANCE = (-14.0, 6.0)  # keeps exp() finite while the encoder is still wild
 _START_LOG_VARIANCE = -4.0
@@ -16,7 +18,8 @@ class Objective(nn.Module):
     """Reconstruction, and where asked the KL term and a penalty, of one encoder and decoder.
 
     Sums over coordinates within a sample, means over the batch. A variational encoder has 2 n_components
-    outputs: means, then log variances.
+    outputs: means, then log variances. With `loss="bernoulli"` all terms are divided by the number of entries
+    of a sample, and the decoder ends with a sigmoid.
 
     References
     ----------
@@ -33,9 +36,10 @@ class Objective(nn.Module):
         variational: bool = False,
         penalty: Penalty | None = None,
         decorrelate: bool = False,
+        loss: str = "squared",
     ) -> None:
         super().__init__()
-        self.encoder, self.decoder = encoder, decoder
+        self.encoder, self.decoder, self.loss = encoder, decoder, loss
         self.n_components, self.variational, self.penalty = n_components, variational, penalty
         self.decorrelate = decorrelate
 
@@ -43,25 +47,37 @@ class Objective(nn.Module):
         """Return the terms, unweighted."""
         x = as_floats(x)
         z, terms = self._code(x, noise)
-        terms["reconstruction"] = (x - self.decoder(z)).square().flatten(1).sum(1).mean()
+        terms["reconstruction"] = reconstruction(self.decoder, z, x, self.loss)
         if self.penalty is not None:
-            terms["penalty"] = self.penalty(self.decoder, z)
+            terms["penalty"] = beside(self.penalty(self.decoder, z), x, self.loss)
         if self.decorrelate:
             terms["correlation"] = _squared_correlations(z)
         return terms
 
     def _code(self, x: Tensor, noise: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        out = self.encoder(x)
+        out = wide(self.encoder(x))
         if not self.variational:
             return out, {}
-        mean, log_variance = out.split(self.n_components, dim=1)
-        log_variance = (log_variance + _START_LOG_VARIANCE).clamp(*_LOG_VARIANCE)
-        divergence = 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).sum(1).mean()
+        mean, log_variance = posterior(out, _START_LOG_VARIANCE if self.loss == "squared" else 0.0)
+        divergence = beside(divergence_of(mean, log_variance), x, self.loss)
         return mean + (log_variance / 2).exp() * noise, {"kl": divergence}
 
     def encode(self, x: Shaped[Tensor, "n *x"]) -> Float[Tensor, "n z"]:
         """Return the codes (posterior means)."""
         return self.encoder(as_floats(x))[:, : self.n_components]
+
+
+def posterior(
+    out: Float[Tensor, "n two_z"], start: float = 0.0
+) -> tuple[Float[Tensor, "n z"], Float[Tensor, "n z"]]:
+    """Return means and log variances out of what a variational encoder gives; the latter begin at `start`."""
+    mean, log_variance = out.split(out.shape[1] // 2, dim=1)
+    return mean, (log_variance + start).clamp(*_LOG_VARIANCE)
+
+
+def divergence_of(mean: Float[Tensor, "n z"], log_variance: Float[Tensor, "n z"]) -> Float[Tensor, ""]:
+    """KL divergence of normal posteriors from the standard normal prior, mean over the batch."""
+    return 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).sum(1).mean()
 
 
 def as_floats(x: Shaped[Tensor, "*x"]) -> Float[Tensor, "*x"]:

@@ -53,7 +53,7 @@ class Adam:
         *,
         lr: float,
         betas: tuple[float, float] = (0.9, 0.999),
-        weight_decay: float = 0.0,
+        weight_decay: float | Mapping[str, float] = 0.0,
         maximize: bool = False,
         static: bool = False,
     ):
@@ -62,7 +62,6 @@ class Adam:
         self._options: dict[str, Any] = {
             "beta1": betas[0],
             "beta2": betas[1],
-            "weight_decay": weight_decay,
             "eps": 1e-8,
             "maximize": maximize,
         }
@@ -74,8 +73,11 @@ class Adam:
             }
             for name, tensor in self.tensors.items()
         }
-        self._rows = [(self.tensors[name], *state.values()) for name, state in self._state.items()]
-        self._columns = _columns(self._rows)
+        self._groups: dict[float, list[tuple[Tensor, ...]]] = {}
+        for name, state in self._state.items():
+            decay = weight_decay.get(name, 0.0) if isinstance(weight_decay, Mapping) else weight_decay
+            self._groups.setdefault(decay, []).append((self.tensors[name], *state.values()))
+        self._columns = {decay: _columns(rows) for decay, rows in self._groups.items()}
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
@@ -89,14 +91,20 @@ class Adam:
 
     def step(self) -> None:
         """Update, in place, every tensor that has a gradient."""
-        tensors, steps, means, squares = self._columns
+        for decay in self._groups:
+            self._step(decay)
+
+    def _step(self, decay: float) -> None:
+        """Update the tensors of one weight decay."""
+        tensors, steps, means, squares = self._columns[decay]
         gradients = [gradient for tensor in tensors if (gradient := tensor.grad) is not None]
         if len(gradients) < len(tensors):
-            rows = [row for row in self._rows if row[0].grad is not None]
+            rows = [row for row in self._groups[decay] if row[0].grad is not None]
             tensors, steps, means, squares = _columns(rows)
         if gradients:
+            options = self._options | {"lr": self.rate.value, "weight_decay": decay}
             with torch.no_grad():
-                adamw_(tensors, gradients, means, squares, steps, lr=self.rate.value, **self._options)
+                adamw_(tensors, gradients, means, squares, steps, **options)
 
     def set_rate(self, factor: float) -> None:
         """Scale the learning rate for the coming steps."""

@@ -103,7 +103,7 @@ class Minibatches:
             "batch_size": self.batch_size,
             "noise": self.noise,
             "seed": self.generator.initial_seed(),
-            "digest": _digest(self.tensors),
+            "digest": digest_of(self.tensors),
         }
 
 
@@ -158,7 +158,7 @@ class Feed:
         return self.batches.fingerprint() if hasattr(self.batches, "fingerprint") else None
 
 
-def _digest(tensors: tuple[Tensor, ...]) -> str:
+def digest_of(tensors: tuple[Tensor, ...]) -> str:
     """Hash evenly spaced entries of each tensor."""
     found = hashlib.sha256()
     for tensor in tensors:

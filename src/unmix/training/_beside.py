@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ._sources import Held, Streamed
+from ._sources import Source
 
 
 class Noise(NamedTuple):
@@ -14,7 +14,7 @@ class Noise(NamedTuple):
 
     n_columns: int
 
-    def batches(self, source: Held | Streamed, start: int, **settings: Any) -> Any:
+    def batches(self, source: Source, start: int, **settings: Any) -> Any:
         """Return batches that end with noise."""
         return source.batches(**settings, noise=self.n_columns)
 
@@ -29,7 +29,7 @@ class Width(NamedTuple):
 
     schedule: Callable[[int], float]
 
-    def batches(self, source: Held | Streamed, start: int, **settings: Any) -> "Annealed":
+    def batches(self, source: Source, start: int, **settings: Any) -> "Annealed":
         """Return batches that end with the width at their step, the first of them `start`."""
         return Annealed(source.batches(**settings), self.schedule, start)
 

@@ -1,7 +1,9 @@
 """Members of one architecture: trained as one batch by `vmap`, or one after another."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -15,8 +17,10 @@ from unmix._waiting import stages
 from ._history import History
 from ._minimise import minimise
 from ._pace import Pace
+from ._schedules import learning_rate_factor
 
 _WARM_UP_STEPS = 100
+_NO_WEIGHTS = ("bias", "shift", "constant", "codebook")  # last names of parameters that are no weights
 
 Batches = Callable[[], Iterable[Any]]  # restarts them
 
@@ -59,7 +63,7 @@ class Ensemble:
     @torch.no_grad()
     def scores(self, batch: tuple[Tensor, ...], step: int) -> Tensor:
         """Return the objective of each member at the weights of one step; what can't be computed is inf."""
-        total = _total(self.terms(batch), self.weights, step)
+        total = total_of(self.terms(batch), self.weights, step)
         return torch.nan_to_num(total, nan=math.inf, posinf=math.inf)
 
     @torch.no_grad()
@@ -83,16 +87,16 @@ class Ensemble:
             return {name: values.mean() for name, values in self.terms(batch).items()}
 
         words = f"{len(self)} restart{'s' * (len(self) > 1)}"
-        return minimise(
-            loss, self.parameters, batches(), **_settings(self.weights, start, stop, total, pace, part, words)
-        )
+        settings = _settings(self.weights, start, stop, total, pace, part, words)
+        return minimise(loss, self.parameters, batches(), **settings, **on_weights(self.parameters, pace))
 
 
 class Separate:
     """Members that are trained one after another, with the interface of an `Ensemble`.
 
     For networks with buffers (batch normalisation, running codebooks), which change as they are used, and for
-    those of images, which fill a device by themselves. Each member sees the same batches.
+    those of images, which fill a device by themselves. Each member sees the same batches. One that does not
+    stay finite stops, with a warning, and the others go on.
     """
 
     def __init__(self, members: Sequence[nn.Module], weights: Mapping[str, Any]) -> None:
@@ -104,7 +108,7 @@ class Separate:
     @torch.no_grad()
     def scores(self, batch: tuple[Tensor, ...], step: int) -> Tensor:
         """Return the objective of each member at the weights of one step; what can't be computed is inf."""
-        totals = [_total(member.eval()(*batch), self.weights, step) for member in self.members]
+        totals = [total_of(member.eval()(*batch), self.weights, step) for member in self.members]
         return torch.nan_to_num(torch.stack(totals), nan=math.inf, posinf=math.inf)
 
     def keep(self, indices: Sequence[int]) -> None:
@@ -117,16 +121,46 @@ class Separate:
 
     def train(self, batches: Batches, start: int, stop: int, total: int, pace: Pace, part: str) -> History:
         """Train from step `start` to step `stop` of a run of `total` steps; terms are means over members."""
-        histories = []
+        histories, stopped = [], Stopped(len(self))
         for number, (member, turn) in enumerate(zip(self.members, stages([1] * len(self)), strict=True)):
-            words = f"restart {number + 1} of {len(self)}"
-            settings = _settings(self.weights, start, stop, total, pace, f"{part}-{number}", words)
-            with turn:
-                histories.append(minimise(_unpacked(member.train()), member, batches(), **settings))
+            settings = _settings(
+                self.weights, start, stop, total, pace, f"{part}-{number}", stopped.words(number)
+            )
+            settings |= on_weights(dict(member.named_parameters()), pace)
+            with turn, stopped.survived(number):
+                histories.append(minimise(unpacked(member.train()), member, batches(), **settings))
+        stopped.tell()
         return _averaged(histories)
 
 
-def _unpacked(member: nn.Module) -> Callable[[tuple[Tensor, ...]], dict[str, Tensor]]:
+class Stopped:
+    """Restarts that stopped because a number was no longer finite, and why."""
+
+    def __init__(self, n_members: int) -> None:
+        self.n_members, self.reasons = n_members, dict[int, str]()
+
+    def words(self, number: int) -> str:
+        """Name a restart."""
+        return f"restart {number + 1} of {self.n_members}"
+
+    @contextmanager
+    def survived(self, number: int) -> Iterator[None]:
+        """Note what stops a restart, so that the others go on."""
+        try:
+            yield
+        except FloatingPointError as error:
+            self.reasons[number] = f"{self.words(number)}: {error}"
+
+    def tell(self) -> None:
+        """Warn of those that stopped; raise if none is left."""
+        told = "\n".join(self.reasons.values())
+        if len(self.reasons) == self.n_members:
+            raise FloatingPointError(told)
+        if told:
+            warnings.warn(f"a restart stopped, and the others went on. {told}", RuntimeWarning, stacklevel=2)
+
+
+def unpacked(member: nn.Module) -> Callable[[tuple[Tensor, ...]], dict[str, Tensor]]:
     return lambda batch: member(*batch)
 
 
@@ -137,12 +171,34 @@ def _settings(
     return {
         "n_steps": stop - start,
         "lr": pace.lr,
-        "schedule": lambda step: learning_rate(step, start, total),
+        "schedule": rate_of(pace, start, total),
+        "precision": pace.precision,
         "weights": {name: _shifted(weight, start) for name, weight in weights.items()},
         "checkpoint": pace.folder(part),
         "progress": pace.progress,
         "description": words,
     }
+
+
+def rate_of(pace: Pace, start: int, total: int) -> Callable[[int], float]:
+    """Return the factor of the learning rate at each step after `start`, in a run of `total` steps."""
+    if pace.schedule is None:
+        return lambda step: learning_rate(step, start, total)
+    whole = learning_rate_factor(pace.schedule, total)
+    return lambda step: whole(step + start)
+
+
+def on_weights(names: Iterable[str], pace: Pace) -> dict[str, Any]:
+    """Return what acts on weights alone, for the parameters among these names that are weights.
+
+    Examples
+    --------
+    >>> on_weights(["0.weight", "0.bias"], Pace(1, 1, 1.0, 0, weight_decay=0.1))
+    {'weight_decay': {'0.weight': 0.1}}
+    """
+    weights = [name for name in names if name.rpartition(".")[2] not in _NO_WEIGHTS]
+    asked = {"weight_decay": pace.weight_decay, "clip_value": pace.clip_value}
+    return {what: dict.fromkeys(weights, value) for what, value in asked.items() if value}
 
 
 def _averaged(histories: Sequence[History]) -> History:
@@ -178,7 +234,7 @@ def learning_rate(step: int, start: int, total: int) -> float:
     return warm * 0.5 * (1 + math.cos(math.pi * (step + start) / total))
 
 
-def _total(terms: Mapping[str, Tensor], weights: Mapping[str, Any], step: int) -> Tensor:
+def total_of(terms: Mapping[str, Tensor], weights: Mapping[str, Any], step: int) -> Tensor:
     return sum(value * _at(weights.get(name, 1.0), step) for name, value in terms.items())  # type: ignore[return-value]
 
 

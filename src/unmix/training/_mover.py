@@ -1,6 +1,6 @@
 """A player in play: gradient, optimiser and average of one set of parameters."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 from operator import add
@@ -69,11 +69,12 @@ class Mover:
         if self.average is not None:
             self.average.start(self.model, static)
         self._inputs = None if alone else self.trained
+        self._clipped = _by_value(player.clip_value, self.model.trained)
 
     def config(self, n_steps: int) -> dict[str, Any]:
         """Say what identifies the player in a checkpoint."""
         player, average = self.player, self.average
-        found = {
+        found: dict[str, Any] = {
             "parameters": self.model.fingerprint(),
             "device": self.model.device.type,
             "schedule": sampled(self._rate, n_steps),
@@ -83,6 +84,8 @@ class Mover:
         }
         plain = ("lr", "clip_norm", "weight_decay", "precision", "every", "maximise")
         found |= {name: getattr(player, name) for name in plain}
+        if player.clip_value is not None:
+            found["clip_value"] = player.clip_value
         return {self.prefix + name: value for name, value in found.items()}
 
     def prepare(self, step: int) -> None:
@@ -127,9 +130,12 @@ class Mover:
     def move(self) -> None:
         """Move along the gradient: clipping, Adam, projection."""
         player, scaler = self.player, self.scaler
+        clips = player.clip_norm is not None or player.clip_value is not None
+        if clips and scaler is not None:
+            scaler.unscale_(self.adam)  # type: ignore[arg-type]  # it reads `param_groups` only
+        for value, tensors in self._clipped.items():
+            nn.utils.clip_grad_value_(tensors, value)
         if player.clip_norm is not None:
-            if scaler is not None:
-                scaler.unscale_(self.adam)  # type: ignore[arg-type]  # it reads `param_groups` only
             nn.utils.clip_grad_norm_(self.trained, player.clip_norm)
         if scaler is None:
             self.adam.step()
@@ -206,6 +212,18 @@ def _half_step(
             copy_(tensors, here)
     for mover in movers:
         mover.move()
+
+
+def _by_value(
+    clip: float | Mapping[str, float] | None, tensors: Mapping[str, Tensor]
+) -> dict[float, list[Tensor]]:
+    """Return the tensors whose gradients are clipped entry by entry, by the largest size of an entry."""
+    if not isinstance(clip, Mapping):
+        return {} if clip is None else {clip: list(tensors.values())}
+    found: dict[float, list[Tensor]] = {}
+    for name, value in clip.items():
+        found.setdefault(value, []).append(tensors[name])
+    return found
 
 
 def checked_terms(terms: Any, weighted: Iterable[str] = ()) -> dict[str, Tensor]:

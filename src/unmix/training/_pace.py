@@ -6,10 +6,17 @@ from pathlib import Path
 
 import torch
 
+from ._schedules import Schedule
+
 
 @dataclass(frozen=True)
 class Pace:
-    """How long and how fast to train, from which seed, and where to keep checkpoints."""
+    """How long and how fast to train, from which seed, and where to keep checkpoints.
+
+    `max_steps` ends the passes before; `schedule` is that of the learning rate, by default half a cosine
+    after a short warm-up; `weight_decay` and `clip_value` act on weights, not on biases, constants and
+    codebooks.
+    """
 
     max_iter: int
     batch_size: int
@@ -17,10 +24,16 @@ class Pace:
     seed: int
     checkpoint: Path | None = None
     progress: bool | None = None
+    max_steps: int | None = None
+    schedule: str | Schedule | None = None
+    weight_decay: float = 0.0
+    clip_value: float | None = None
+    precision: str | None = None
 
     def steps(self, n_samples: int) -> int:
-        """Return the number of updates in `max_iter` epochs."""
-        return self.max_iter * math.ceil(n_samples / min(self.batch_size, n_samples))
+        """Return the number of updates in `max_iter` epochs, `max_steps` at most."""
+        n_steps = self.max_iter * math.ceil(n_samples / min(self.batch_size, n_samples))
+        return n_steps if self.max_steps is None else min(n_steps, self.max_steps)
 
     def folder(self, name: str) -> Path | None:
         """Return the folder for the checkpoints of a part of the training."""

@@ -40,8 +40,10 @@ class Player:
         Multiplies the named terms, for instance ``{"penalty": warm_up(0.1, 500)}``.
     clip_norm : float, optional
         Largest norm of the whole gradient.
+    clip_value : float or dict of str to float, optional
+        Largest size of an entry of the gradient; a dict names the tensors whose gradients are clipped.
     betas, weight_decay
-        As in AdamW: decay rates of the moments, decoupled weight decay.
+        As in AdamW: decay rates of the moments, decoupled weight decay; a dict names the tensors that decay.
     ema : float or Average, optional
         Decay of an exponential average of parameters and buffers. The caller is left with the averaged
         ones; the raw ones stay in the checkpoint. An `Average` can be looked at during the run.
@@ -68,8 +70,9 @@ class Player:
     schedule: str | Schedule = "constant"
     weights: Mapping[str, float | Schedule] | None = None
     clip_norm: float | None = None
+    clip_value: float | Mapping[str, float] | None = None
     betas: tuple[float, float] = (0.9, 0.999)
-    weight_decay: float = 0.0
+    weight_decay: float | Mapping[str, float] = 0.0
     ema: float | Average | None = None
     precision: str | None = None
     every: int = 1
@@ -150,8 +153,9 @@ class Settings(TypedDict, total=False):
     schedule: str | Schedule
     weights: Mapping[str, float | Schedule] | None
     clip_norm: float | None
+    clip_value: float | Mapping[str, float] | None
     betas: tuple[float, float]
-    weight_decay: float
+    weight_decay: float | Mapping[str, float]
     ema: float | Average | None
     precision: str | None
     every: int

@@ -1,4 +1,4 @@
-"""Where batches come from: tensors that are held, or rows that are read as they are needed."""
+"""Where batches come from: tensors that are held, or rows that are read or drawn as they are needed."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from unmix.rows import Rows
 
-from ._batches import Minibatches
+from ._batches import Minibatches, digest_of
 
 _WINDOW = 2**25  # entries of the rows that are shuffled together
 _PIECES = 16  # places of the table that a window is read from
@@ -59,6 +59,66 @@ class Streamed:
     def batches(self, **settings: Any) -> "Windows":
         """Return endless batches."""
         return Windows(self, **settings)
+
+
+class Drawn:
+    """Samples that are made when they are asked for, such as rendered images; nothing is held.
+
+    Parameters
+    ----------
+    n_samples : int
+    make : callable
+        Makes the samples of some numbers, an integer tensor, on the device of that tensor.
+    device : torch.device
+
+    Examples
+    --------
+    >>> squares = Drawn(10, lambda rows: rows[:, None] ** 2.0, torch.device("cpu"))
+    >>> len(squares), squares.head(3)[0].flatten()
+    (10, tensor([ 0.,  9., 36.]))
+    """
+
+    def __init__(self, n_samples: int, make: Callable[[Tensor], Tensor], device: torch.device) -> None:
+        self.n_samples, self.make, self.device = n_samples, make, device
+
+    def __len__(self) -> int:
+        return self.n_samples
+
+    def head(self, n: int) -> tuple[Tensor, ...]:
+        """Return samples spread over all of them."""
+        stride = max(1, self.n_samples // n)
+        return (self.make(torch.arange(0, self.n_samples, stride, device=self.device)[:n]),)
+
+    def batches(self, **settings: Any) -> "DrawnBatches":
+        """Return endless batches."""
+        return DrawnBatches(self, Minibatches(torch.arange(self.n_samples, device=self.device), **settings))
+
+
+class DrawnBatches:
+    """Endless batches of samples that are made as they are drawn; resumable as the numbers of them are."""
+
+    def __init__(self, source: Drawn, numbers: Minibatches) -> None:
+        self.source, self.numbers = source, numbers
+
+    def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
+        return self
+
+    def __next__(self) -> tuple[Tensor, ...]:
+        rows, *beside = next(self.numbers)
+        return (self.source.make(rows), *beside)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the place in the batches."""
+        return self.numbers.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a place saved by `state_dict`."""
+        self.numbers.load_state_dict(state)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Say what is drawn, so that a resumed run notices other data."""
+        few = self.source.head(64)[0]
+        return self.numbers.fingerprint() | {"samples": digest_of((few,))}
 
 
 class Windows:
@@ -149,3 +209,6 @@ class Windows:
             "seed": self.generator.initial_seed(),
             "head": head.astype(float).sum().item(),
         }
+
+
+Source = Held | Streamed | Drawn

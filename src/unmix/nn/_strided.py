@@ -1,0 +1,116 @@
+"""Small encoders and decoders of images, of strided convolutions and nothing else."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from ._convolutions import ChannelsFirst
+from ._shapes import Shape, image_of
+
+_LEAST = 4  # the side at which halving ends
+
+
+def strided_encoder(
+    shape_in: Shape, n_out: int, *, widths: Sequence[int] | None = None, dense: Sequence[int] = (256,)
+) -> nn.Sequential:
+    """Convolutions of stride 2 with ReLU between them, then dense layers.
+
+    Parameters
+    ----------
+    shape_in : (height, width, channels)
+    n_out : int
+    widths : sequence of int, optional
+        Channels at each resolution. By default the image is halved down to a side of 4 or a little more, with
+        32 channels and kernels of 4 at first and 64 channels and kernels of 2 at the last two: the published
+        sizes for images of 64 x 64, and one layer more for those of 128 x 128.
+    dense : sequence of int
+        Hidden layers after the convolutions.
+
+    Returns
+    -------
+    Module
+        From (n, height, width, channels) to (n, n_out).
+
+    Examples
+    --------
+    >>> strided_encoder((64, 64, 3), 20)(torch.zeros(2, 64, 64, 3)).shape
+    torch.Size([2, 20])
+
+    References
+    ----------
+    Locatello et al. (2019), Challenging common assumptions, Table 1 of the appendix, arXiv:1811.12359.
+    """
+    widths = _widths(shape_in) if widths is None else tuple(widths)
+    height, width, channels = image_of(shape_in, len(widths), "shape_in")
+    layers: list[nn.Module] = [ChannelsFirst()]
+    for number, wide in enumerate(widths):
+        kernel = 2 if number >= len(widths) - 2 else 4
+        layers += [nn.Conv2d(channels, wide, kernel, 2, (kernel - 2) // 2), nn.ReLU()]
+        channels = wide
+    n_flat = (height >> len(widths)) * (width >> len(widths)) * channels
+    return nn.Sequential(
+        *layers, nn.Flatten(1), *_dense((n_flat, *dense)), nn.Linear((n_flat, *dense)[-1], n_out)
+    )
+
+
+def strided_decoder(
+    n_in: int, shape_out: Shape, *, widths: Sequence[int] | None = None, dense: Sequence[int] = (256,)
+) -> nn.Sequential:
+    """Dense layers, then transposed convolutions of stride 2 and kernel 4 with ReLU between them.
+
+    Parameters
+    ----------
+    n_in : int
+    shape_out : (height, width, channels)
+    widths : sequence of int, optional
+        Channels at each resolution, the smallest image first; those of `strided_encoder` by default.
+    dense : sequence of int
+        Hidden layers before the convolutions.
+
+    Returns
+    -------
+    Module
+        From (n, n_in) to (n, height, width, channels).
+
+    Examples
+    --------
+    >>> strided_decoder(10, (64, 64, 3))(torch.zeros(2, 10)).shape
+    torch.Size([2, 64, 64, 3])
+
+    References
+    ----------
+    As for `strided_encoder`.
+    """
+    widths = _widths(shape_out)[::-1] if widths is None else tuple(widths)
+    height, width, channels = image_of(shape_out, len(widths), "shape_out")
+    small = (widths[0], height >> len(widths), width >> len(widths))
+    n_flat = small[0] * small[1] * small[2]
+    layers: list[nn.Module] = [*_dense((n_in, *dense, n_flat)), nn.Unflatten(1, small)]
+    for before, wide in zip(widths, (*widths[1:], channels), strict=True):
+        layers += [nn.ConvTranspose2d(before, wide, 4, 2, 1), nn.ReLU()]
+    return nn.Sequential(*layers[:-1], ChannelsLast())
+
+
+class ChannelsLast(nn.Module):
+    """From torch's (n, channels, height, width) to (n, height, width, channels), without a copy."""
+
+    def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n h w c"]:
+        """Turn the axes."""
+        return x.permute(0, 2, 3, 1)
+
+
+def _dense(widths: Sequence[int]) -> list[nn.Module]:
+    return [layer for a, b in pairwise(widths) for layer in (nn.Linear(a, b), nn.ReLU())]
+
+
+def _widths(shape: Shape) -> tuple[int, ...]:
+    """Return the channels at each resolution of an image, 64 at the last two."""
+    height, width, _ = image_of(shape, 0, "shape")
+    n = 1
+    while (
+        height % 2 ** (n + 1) == 0 and width % 2 ** (n + 1) == 0 and min(height, width) >> (n + 1) >= _LEAST
+    ):
+        n += 1
+    return (32,) * max(0, n - 2) + (64,) * min(n, 2)

@@ -1,0 +1,121 @@
+"""Members trained one after another, each in one run from its first step to its last."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from unmix._waiting import stages, waiting
+
+from ._beside import Noise
+from ._ensemble import Stopped, on_weights, rate_of, total_of, unpacked
+from ._history import History
+from ._pace import Pace
+from ._play import play
+from ._restarts import Trained
+from ._settings import Player, Run
+from ._sources import Held, Source
+
+_JUDGED = 256  # samples on which restarts are compared
+
+Players = Callable[[Any, dict[str, Any]], Sequence[Player]]
+
+
+def alone(member: nn.Module, settings: dict[str, Any]) -> list[Player]:
+    """Let a member lower the sum of its own terms."""
+    return [Player(loss=unpacked(member), parameters=member, **settings)]
+
+
+def train_apart(
+    members: Sequence[nn.Module],
+    weights: Mapping[str, Any],
+    data: Tensor | Source,
+    pace: Pace,
+    *,
+    beside: Noise,
+    players: Players = alone,
+) -> Trained:
+    """Train members one after another, and return the one that ends with the lowest objective.
+
+    What `train_restarts` does in rounds is one run for each member here: one optimiser, and on a GPU one
+    recording of a step. A member that does not stay finite stops, with a warning that says which term or
+    parameter it was; the others go on. Members are compared on one fixed batch: no ground truth takes part.
+
+    Parameters
+    ----------
+    members : sequence of Module
+        Each maps a batch of `data` and the noise beside it to a dict of terms.
+    weights : mapping of str to float or schedule
+        Of the terms; 1 where none is given.
+    data : tensor or source of batches
+        With the samples along the first axis.
+    pace : Pace
+    beside : Noise
+        What every batch ends with.
+    players : callable (member, settings) -> sequence of Player
+        Who moves: by default the member alone. Settings are those of a player who lowers the member's terms.
+
+    Returns
+    -------
+    Trained
+
+    Raises
+    ------
+    FloatingPointError
+        If no member stays finite.
+    """
+    source = Held(data) if isinstance(data, Tensor) else data
+    stopped, histories = Stopped(len(members)), dict[int, History]()
+    with waiting(pace.progress, "fit"):
+        for number, turn in enumerate(stages([1] * len(members))):
+            with turn, stopped.survived(number), _seeded(members[number], pace.seed + number):
+                run = _run(source, pace, number, stopped.words(number))
+                moving = players(members[number].train(), _settings(members[number], weights, pace, run))
+                batches = beside.batches(source, 0, batch_size=pace.batch_size, generator=pace.generator(0))
+                histories[number] = play(moving, batches, run)
+    stopped.tell()
+    few = tuple(part[:_JUDGED] for part in source.head(_JUDGED))
+    judged = (*few, beside.at(0, few[0], pace.generator(-1)))
+    scores = [_score(member, weights, judged, pace.steps(len(source))) for member in members]
+    scores = [math.inf if number in stopped.reasons else score for number, score in enumerate(scores)]
+    best = min(histories, key=lambda number: scores[number])
+    return Trained(members[best].requires_grad_(False), histories[best], tuple(scores))
+
+
+def _run(source: Source, pace: Pace, number: int, words: str) -> Run:
+    return Run(
+        n_steps=pace.steps(len(source)),
+        checkpoint=pace.folder(f"restart-{number}"),
+        progress=pace.progress,
+        description=words,
+    )
+
+
+def _settings(member: nn.Module, weights: Mapping[str, Any], pace: Pace, run: Run) -> dict[str, Any]:
+    """Return the settings of a player who lowers the terms of a member."""
+    return {
+        "lr": pace.lr,
+        "schedule": rate_of(pace, 0, run.n_steps),
+        "weights": dict(weights),
+        "precision": pace.precision,
+        **on_weights(dict(member.named_parameters()), pace),
+    }
+
+
+@torch.no_grad()
+def _score(member: nn.Module, weights: Mapping[str, Any], batch: tuple[Tensor, ...], step: int) -> float:
+    """Return the objective; what can't be computed is inf."""
+    total = float(total_of(member.eval()(*batch), weights, step))
+    return total if math.isfinite(total) else math.inf
+
+
+@contextmanager
+def _seeded(member: nn.Module, seed: int) -> Iterator[None]:
+    """Fix torch's own random numbers, which a penalty may draw, and leave them as they were in the end."""
+    place = next(member.parameters()).device
+    with torch.random.fork_rng(devices=[place] if place.type == "cuda" else []):
+        torch.manual_seed(seed)
+        yield
