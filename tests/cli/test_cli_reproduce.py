@@ -129,3 +129,32 @@ def test_the_module_is_the_command(tmp_path):
 
     told = subprocess.run([sys.executable, "-m", "unmix", "--version"], capture_output=True, text=True)
     assert (told.returncode, told.stdout.strip()) == (0, __version__)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["reproduce", "fake_table", "--budget", "gpu"], "must be smoke or laptop or full for fake_table"),
+        (["reproduce", "nearid.table2", "--budget", "full"], "must be smoke or laptop or gpu for nearid.table2"),
+        (["reproduce", "fake_table", "--device", "cpu"], "`--device` must fit a table"),
+        (["reproduce", "nearid.table2", "--budget", "smoke", "--device", "abacus"], "`device` must be"),
+        (["reproduce", "nearid.table2", "--at-once", "0"], "at-once"),
+    ],
+)
+def test_devices_and_budgets_that_a_table_does_not_have_are_refused(refused, tmp_path, arguments, words):
+    refused(tmp_path, arguments, words)
+    assert not list(tmp_path.iterdir())
+
+
+def test_all_are_those_that_have_the_budget(unmix):
+    _, out, _ = unmix("reproduce", "all", "--budget", "gpu", "--seeds", 1, "--dry-run", "--json")
+    planned = {each["run"].partition(":")[0] for each in json.loads(out)["tasks"]}
+    assert {"nearid.table2", "ddl.table1"} <= planned and "ddl.table4" not in planned
+
+
+def test_the_device_is_no_part_of_the_command_stored(monkeypatch):
+    from unmix.cli._reproduce import _command
+
+    line = "unmix reproduce ddl.table1 --budget gpu --device cuda:1 --at-once=3 --seeds 3"
+    monkeypatch.setattr(sys, "argv", line.split())
+    assert _command() == ["reproduce", "ddl.table1", "--budget", "gpu", "--seeds", "3"]

@@ -9,7 +9,17 @@ import pytest
 import torch
 
 from unmix.data import multi_domain, sparse_mixing
-from unmix.experiments import EXPERIMENTS, RAW, ROTATION, Store, load_experiment, sweep, tasks_of
+from unmix.experiments import (
+    EXPERIMENTS,
+    NOISE,
+    PIXELS,
+    RAW,
+    ROTATION,
+    Store,
+    load_experiment,
+    sweep,
+    tasks_of,
+)
 from unmix.experiments.engine._task import title_of
 from unmix.experiments.engine._work import perform
 from unmix.experiments.papers.cg._common import POOLED, WITHIN
@@ -55,6 +65,7 @@ def test_what_learned_nothing_stands_beside_the_methods(name):
     null = name == "trust.calibration" and sum(row.startswith("null: ") for row in rows) >= 5
     null |= name == "trust.nulls"  # nothing but such worlds
     null |= name == "tables.number" and "a guess" in rows  # of numbers, one that is drawn blindly
+    null |= {PIXELS, ROTATION, NOISE} <= rows  # of images, linear components of pixels for pixels themselves
     assert {RAW, ROTATION} <= rows or null  # of verdicts, worlds in which nothing is identifiable
 
 

@@ -340,3 +340,21 @@ def test_a_narrow_terminal_shows_every_name_and_verdict_whole(mixed):
     text = printed(scores, width=80)
     assert "…" not in text and all(name in text for name in scores)
     assert all(f"{score.value:.3f}" in text and score.reading in text for score in scores.values())
+
+
+def test_other_codes_stand_beside_these_and_are_scored_like_them(tmp_path):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(200, 3))
+    other = z @ rng.normal(size=(3, 4))
+    scores = evaluate(z, -z, metrics=("mcc", "r2"), references={"pixels": other, "nothing": 0 * other})
+    assert scores["mcc"].beside == {"pixels": mcc(z, other), "nothing": 0.0}
+    assert scores.references == ("pixels", "nothing") and scores.columns[-2:] == ("pixels", "nothing")
+    assert scores.column("pixels")[0] == mcc(z, other)
+    assert "pixels" in str(scores) and f"{mcc(z, other):.3f}" in str(scores)
+    pages = [scores.write(tmp_path / name).read_text() for name in ("a.csv", "a.json", "a.html")]
+    assert all("pixels" in page and "nothing" in page for page in pages)
+    plain = evaluate(z, -z, random_state=0)
+    beside = evaluate(z, -z, references={"pixels": other}, random_state=0)
+    assert plain["mcc"].interval == beside["mcc"].interval, "nothing is drawn for them"
+    with pytest.raises(ValueError, match="`pixels` must have 200 rows"):
+        evaluate(z, -z, references={"pixels": other[:50]})

@@ -22,9 +22,33 @@ from ._slots import slots
 from ._sparse_mixing import sparse_mixing
 
 if TYPE_CHECKING:  # rendering needs torch, which nothing else here does
-    from .images import Balls, balls
+    from .images import (
+        Balls,
+        Renderer,
+        avatars,
+        balls,
+        cars3d,
+        dsprites,
+        load_factors,
+        mpi3d,
+        read_images,
+        shapes3d,
+        write_images,
+    )
 
-_IMAGES = ("Balls", "balls")
+_IMAGES = (
+    "Balls",
+    "Renderer",
+    "avatars",
+    "balls",
+    "cars3d",
+    "dsprites",
+    "load_factors",
+    "mpi3d",
+    "read_images",
+    "shapes3d",
+    "write_images",
+)
 
 __all__ = [
     "Balls",
@@ -36,14 +60,23 @@ __all__ = [
     "LatentDataset",
     "LayeredMixing",
     "LinearSCM",
+    "Renderer",
     "SlotMixing",
     "SparseMixing",
     "World",
+    "avatars",
     "balls",
+    "cars3d",
     "degenerate_mixture",
+    "dsprites",
+    "load_factors",
+    "mpi3d",
     "multi_domain",
+    "read_images",
+    "shapes3d",
     "slots",
     "sparse_mixing",
+    "write_images",
 ]
 
 

@@ -45,7 +45,7 @@ class FactorDataset:
     names : tuple of str
         Of the factors.
     sizes : tuple of int
-        Number of values of each factor.
+        Number of values of each factor; without any, nothing is known of the factors.
 
     Examples
     --------
@@ -134,6 +134,8 @@ class FactorDataset:
 
     def _codes(self, factors: np.ndarray) -> np.ndarray:
         """Return one integer for each combination of factors."""
+        if not self.sizes:  # images alone
+            return np.zeros(len(factors), dtype=np.int64)
         return np.ravel_multi_index(tuple(factors.astype(np.int64).T), self.sizes)
 
     @cached_property

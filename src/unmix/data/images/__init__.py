@@ -4,7 +4,27 @@ Every set is a `FactorDataset`. A twin is rendered when its images are asked for
 that nothing of it needs to be on disk.
 """
 
+from ._avatars import avatars
 from ._balls import Balls, balls
+from ._cars3d import cars3d
+from ._dsprites import dsprites
+from ._folder import write_images
+from ._mpi3d import mpi3d
+from ._read import are_images, load_factors, read_images
 from ._renderer import Renderer
+from ._shapes3d import shapes3d
 
-__all__ = ["Balls", "Renderer", "balls"]
+__all__ = [
+    "Balls",
+    "Renderer",
+    "are_images",
+    "avatars",
+    "balls",
+    "cars3d",
+    "dsprites",
+    "load_factors",
+    "mpi3d",
+    "read_images",
+    "shapes3d",
+    "write_images",
+]

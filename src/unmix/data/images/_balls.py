@@ -17,7 +17,7 @@ from ._twin import check_size
 _LOW, _HIGH, _APART = 0.3, 0.7, 0.2  # where the means are, and how far from each other
 _SPREAD, _EDGE, _RADIUS = 0.1, 0.05, 0.1  # of a ball about its mean; what stays free at the rim; of a ball
 _LEVELS = 32  # of a position that is counted as a factor: twelve of them are fewer than 2**63 combinations
-_TRIES = 2**18  # arrangements of means that are tried at a time
+_TRIES = 2**16  # arrangements of means that are tried at a time
 _HUES = (0, 4, 8, 2, 6, 10, 1, 5, 9, 3, 7, 11)  # twelfths of the circle of colours, neighbours far apart
 
 
@@ -116,17 +116,22 @@ def balls(
 def _means(n_balls: int, rng: np.random.Generator) -> np.ndarray:
     """Draw means until they are far apart.
 
-    Six are so once in 100,000 to 10,000,000 draws, so that many arrangements are drawn at once, and a point
-    is added only to those that are still possible: the same law as drawing all points again.
+    Six are so once in some million draws. Halves that are possible are joined, and kept where the whole is:
+    the same law as drawing all points again.
     """
     while True:
-        means = rng.uniform(_LOW, _HIGH, (_TRIES, 1, 2))
-        for _ in range(n_balls - 1):
-            point = rng.uniform(_LOW, _HIGH, (len(means), 1, 2))
-            apart = (((means - point) ** 2).sum(2) > _APART**2).all(1)
-            means = np.concatenate([means, point], axis=1)[apart]
-        if len(means):
-            return means[0]
+        sizes = n_balls // 2, n_balls - n_balls // 2
+        first, second = (_far_apart(rng.uniform(_LOW, _HIGH, (_TRIES, k, 2))) for k in sizes)
+        n = min(len(first), len(second))
+        whole = _far_apart(np.concatenate([first[:n], second[:n]], axis=1))
+        if len(whole):
+            return whole[0]
+
+
+def _far_apart(points: np.ndarray) -> np.ndarray:
+    """Return the arrangements whose points all keep their distance."""
+    i, j = np.triu_indices(points.shape[1], 1)
+    return points[(((points[:, i] - points[:, j]) ** 2).sum(2) > _APART**2).all(1)]
 
 
 def _scenes(

@@ -55,7 +55,7 @@ class Renderer:
         rows, *within = rows if isinstance(rows, tuple) else (rows,)
         chosen = self.values[rows]
         drawn = self._drawn(np.atleast_2d(chosen), torch.device("cpu")).numpy()
-        return drawn[(slice(None) if chosen.ndim == 2 else 0, *(part for part in within if part is not ...))]
+        return drawn[(slice(None) if chosen.ndim == 2 else 0, *within)]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self[:], dtype=dtype)

@@ -30,6 +30,8 @@ class Place:
         Where runs take turns, and keep what they need to go on: checkpoints while they train, codes once they
         have. Runs of several tables that train the same model share it. Without it nobody waits, and nothing
         is kept.
+    code : str
+        Of the run, by which trainings of other code are told apart.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class Place:
     device: str = "auto"
     at_once: int = 1
     folder: str | None = None
+    code: str = ""
 
     def __post_init__(self) -> None:
         if self.at_once < 1:

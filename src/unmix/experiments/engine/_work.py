@@ -10,6 +10,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from ..._version import __version__
-from ._task import Task
+from ._place import Place
+from ._task import Task, takes
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")
 _MAX_WARNINGS = 5
@@ -67,7 +69,8 @@ def perform(task: Task) -> dict[str, Any]:
 
 def _values(experiment: ModuleType, task: Task) -> dict[str, float | None]:
     given: dict[str, Any] = {} if task.data is None else {"data": task.data}
-    given |= {} if task.place is None else {"place": task.place}
+    if takes(experiment, "place"):
+        given["place"] = replace(task.place or Place(), code=task.code)
     returned = experiment.run(task.cells[0], task.seed, task.budget, **given)
     values = {str(name): _number(value) for name, value in returned.items()}
     missing = {cell.value for cell in task.cells} - values.keys()

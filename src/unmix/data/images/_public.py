@@ -1,0 +1,153 @@
+"""The public files of the benchmarks, in the layouts in which they are published."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._factors import FactorDataset
+from . import _cars3d, _dsprites, _mpi3d, _shapes3d
+from ._pictures import picture_files, pictures
+from ._stored import Stored, npy, npz_array, npz_shape, resized, unpacked, whole
+
+FALCOR3D = {
+    "lighting_intensity": 5,
+    "lighting_x": 6,
+    "lighting_y": 6,
+    "lighting_z": 6,
+    "camera_x": 6,
+    "camera_y": 6,
+    "camera_z": 6,
+}
+ISAAC3D = {
+    "object_shape": 3,
+    "robot_x": 8,
+    "robot_y": 5,
+    "camera_height": 4,
+    "object_scale": 4,
+    "lighting_intensity": 4,
+    "lighting_direction": 6,
+    "object_color": 4,
+    "wall_color": 4,
+}
+LABELS = {"train-rec.labels": FALCOR3D, "labels.npy": ISAAC3D}
+_SHAPES3D = (0.1, 0.1, 0.1, 0.5 / 7, 1.0, 60 / 14), (0.0, 0.0, 0.0, 0.75, 0.0, -30.0)  # steps, from where
+
+
+def read_h5(path: Path, size: int | None) -> FactorDataset:
+    """Read Shapes3D, `3dshapes.h5`: images, and labels as values of the factors."""
+    try:
+        import h5py
+    except ImportError as error:
+        raise ImportError(f"`{path.name}` needs h5py: pip install 'unmix[images]'.") from error
+    with whole(path, "HDF5"):
+        file = h5py.File(path, "r")
+        images, labels = file["images"], np.asarray(file["labels"])
+        stored = Stored(lambda rows: images[rows], images.shape, images.dtype)
+        _check_count(path, len(labels), len(stored))
+        stored[len(stored) - 1]
+    steps, starts = (np.array(numbers) for numbers in _SHAPES3D)
+    if labels.ndim != 2 or labels.shape[1] != len(steps):
+        raise _mismatch(path, f"{len(steps)} columns of labels", f"labels of shape {labels.shape}")
+    levels = (labels - starts) / steps
+    factors = np.round(levels).astype(np.int64)
+    off = np.abs(levels - factors).max(0)
+    if off.max() > 0.01:
+        name = list(_shapes3d.FACTORS)[int(off.argmax())]
+        raise _mismatch(path, "the values of Shapes3D as labels", f"others for {name}")
+    return _dataset(resized(stored, size), factors, _shapes3d.FACTORS)
+
+
+def read_dsprites(path: Path, size: int | None) -> FactorDataset:
+    """Read dSprites: `imgs` of 0 and 1, and `latents_classes`, whose first column is a constant colour."""
+    bits, classes = npz_array(path, "imgs"), np.asarray(npz_array(path, "latents_classes"))
+    if bits.ndim != 3 or bits.dtype != np.uint8:
+        raise _mismatch(path, "`imgs` of bytes with three axes", f"{bits.dtype} of shape {bits.shape}")
+    _check_count(path, len(classes), len(bits))
+    if classes.ndim != 2 or classes.shape[1] != 6 or classes[:, 0].any():
+        raise _mismatch(path, "six columns of `latents_classes`, the first 0", f"shape {classes.shape}")
+    images = Stored(lambda rows: 255 * np.asarray(bits[rows])[..., None], (*bits.shape, 1))
+    return _dataset(resized(images, size), classes[:, 1:].astype(np.int64), _dsprites.FACTORS)
+
+
+def read_mpi3d(path: Path, size: int | None) -> FactorDataset:
+    """Read MPI3D: `images` in the order of their factors, with 4 or 6 colours and shapes."""
+    images = npz_array(path, "images")
+    factors = mpi3d_factors(len(images))
+    if factors is None:
+        raise _mismatch(path, "460,800 or 1,036,800 images of MPI3D", f"{len(images):,}")
+    levels = np.stack(np.unravel_index(np.arange(len(images)), tuple(factors.values())), axis=1)
+    return _dataset(resized(images, size), levels, factors)
+
+
+def mpi3d_factors(n_images: int) -> dict[str, int] | None:
+    """Return the factors of the variant that has so many images."""
+    variants = [_mpi3d.FACTORS | {"object_color": k, "object_shape": k} for k in (4, 6)]
+    return {int(np.prod(list(factors.values()))): factors for factors in variants}.get(n_images)
+
+
+def is_mpi3d(path: Path) -> bool:
+    """Whether `images` of an NPZ file are as many as those of MPI3D."""
+    return mpi3d_factors(npz_shape(path, "images")[0]) is not None
+
+
+def read_cars3d(folder: Path, size: int | None) -> FactorDataset:
+    """Read Cars3D: `car_*_mesh.mat`, one for each type, with `im` of (h, w, 3, azimuth, elevation)."""
+    files = sorted(folder.glob("*_mesh.mat"))
+    shape = (96 * len(files), *(_mesh(files[0]).shape[1:3] if size is None else (size, size)), 3)
+    levels = np.stack(np.unravel_index(np.arange(len(files) * 96), (len(files), 4, 24)), axis=1)
+    held = unpacked(shape, _meshes(files, shape[1:], size))
+    return FactorDataset(held, levels[:, [1, 2, 0]], tuple(_cars3d.FACTORS), (4, 24, len(files)))
+
+
+def _meshes(files: list[Path], shape: tuple[int, ...], size: int | None) -> Iterator[np.ndarray]:
+    for file in files:
+        images = np.asarray(resized(_mesh(file), size))
+        if images.shape[1:] != shape:
+            raise _mismatch(file, f"images of shape {shape}, as {files[0].name}", f"{images.shape[1:]}")
+        yield images
+
+
+def _mesh(file: Path) -> np.ndarray:
+    """Read the 96 images of one car, by elevation and then by azimuth."""
+    from scipy.io import loadmat
+
+    with whole(file, "MAT"):
+        images = loadmat(file, variable_names=["im"])["im"]
+    if images.ndim != 5 or images.shape[2:] != (3, 24, 4) or images.dtype != np.uint8:
+        raise _mismatch(file, "`im` of bytes, of shape (h, w, 3, 24, 4)", f"{images.dtype} {images.shape}")
+    return images.transpose(4, 3, 0, 1, 2).reshape(96, *images.shape[:3])
+
+
+def read_labelled(folder: Path, size: int | None) -> FactorDataset:
+    """Read Falcor3D or Isaac3D: a folder `images` of PNG files, and an array of labels beside it."""
+    name = next(name for name in LABELS if (folder / name).is_file())
+    factors, values = LABELS[name], np.asarray(npy(folder / name))
+    files = picture_files(folder / "images")
+    _check_count(folder / name, len(values), len(files))
+    if values.ndim != 2 or values.shape[1] != len(factors):
+        raise _mismatch(folder / name, f"{len(factors)} columns", f"shape {values.shape}")
+    found = [np.unique(column, return_inverse=True) for column in values.T]
+    for (factor, n), (levels, _) in zip(factors.items(), found, strict=True):
+        if len(levels) > n:
+            raise _mismatch(folder / name, f"at most {n} values of {factor}", f"{len(levels)}")
+    table = np.stack([codes.ravel() for _, codes in found], axis=1)
+    return FactorDataset(resized(pictures(files), size), table, tuple(factors), _sizes(found))
+
+
+def _sizes(found: list[Any]) -> tuple[int, ...]:
+    return tuple(len(levels) for levels, _ in found)
+
+
+def _dataset(images: Any, levels: np.ndarray, factors: dict[str, int]) -> FactorDataset:
+    return FactorDataset(images, levels, tuple(factors), tuple(factors.values()))
+
+
+def _check_count(path: Path, n_rows: int, n_images: int) -> None:
+    if n_rows != n_images or not n_images:
+        raise _mismatch(path, f"one row of factors for each of {n_images:,} images", f"{n_rows:,} rows")
+
+
+def _mismatch(path: Path, expected: str, got: str) -> ValueError:
+    return ValueError(f"`{path}` must have {expected}, got {got}. Is it whole, and the file you mean?")

@@ -1,0 +1,52 @@
+"""Principal components of the pixels of all images."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unmix.training import device as device_of
+
+from .twins import Pictures
+
+_CHUNK, _PASSES, _SPARE = 4096, 6, 8
+
+
+def pixel_components(pictures: Pictures, n_components: int, device: str) -> np.ndarray:
+    """Return the principal components of the pixels of all images.
+
+    The leading directions Q come from subspace iteration, Q <- orthonormal(X'(X Q)) with X the centred
+    pixels. Images are held as bytes and passed in chunks: neither floats nor a covariance are ever held.
+
+    Parameters
+    ----------
+    pictures : Pictures
+    n_components : int
+    device : str
+
+    Returns
+    -------
+    array of shape (n_images, n_components)
+
+    References
+    ----------
+    Halko, Martinsson and Tropp (2011), Finding structure with randomness, SIAM Review 53(2), algorithm 4.4.
+    """
+    images = pictures.images(device_of(device)).flatten(1)
+    parts = images.split(_CHUNK)
+    mean = torch.stack([part.double().mean(0) * len(part) for part in parts]).sum(0) / len(images)
+    q = torch.randn(len(mean), n_components + _SPARE, generator=torch.Generator().manual_seed(0))
+    q = q.to(images.device)
+    for _ in range(_PASSES):
+        moved = torch.stack([_moved(_centred(part, mean), q) for part in parts]).sum(0)
+        q = torch.linalg.qr(moved)[0].float()
+    codes = torch.cat([_centred(part, mean) @ q for part in parts]).double()
+    axes = torch.linalg.eigh(codes.mT @ codes)[1].flip(1)[:, :n_components]
+    return (codes @ axes).cpu().numpy()
+
+
+def _centred(images: Tensor, mean: Tensor) -> Tensor:
+    return (images.double() - mean).float() / 255
+
+
+def _moved(x: Tensor, q: Tensor) -> Tensor:
+    return (x.mT @ (x @ q)).double()

@@ -1,0 +1,110 @@
+"""Scores of codes of images, beside those of codes that learned nothing."""
+
+from functools import partial
+
+import numpy as np
+
+from unmix.estimators import FastICA
+from unmix.metrics import dci, factor_vae_score, infomec, mcc, mig, sap
+
+from ...engine import NOISE, PIXELS, ROTATION
+from .._references import rotated
+from .pixels import pixel_components
+from .twins import Pictures
+
+PARTS = {"InfoM": "modularity", "InfoE": "explicitness", "InfoC": "compactness"}
+MORE = ("mcc", "FactorVAE score", "DCI, forest", "MIG", "SAP")
+PUBLISHED = "DCI, boosting"
+REFERENCES = (PIXELS, ROTATION, NOISE)
+VOTES = {"smoke": (100, 50), "laptop": (10_000, 5_000), "gpu": (10_000, 5_000)}
+PROBED = {"smoke": 48, "laptop": 1500, "gpu": 4500}  # images that the probes of DCI see
+PREDICTED = {"smoke": 2, "laptop": 100, "gpu": 100}  # factors, at most
+
+
+def information(pictures: Pictures, codes: np.ndarray, *, discrete: bool = False) -> dict[str, float]:
+    """Return InfoM, InfoE and InfoC of the codes of images that are scored.
+
+    `codes` are those of all images; `discrete` says that they are numbers of levels.
+    """
+    found = infomec(pictures.factors, codes[pictures.scored], discrete=True, discrete_codes=discrete)
+    return {name: getattr(found, part) for name, part in PARTS.items()}
+
+
+def scores(
+    pictures: Pictures, codes: np.ndarray, budget: str, *, discrete: bool = False, published: bool = False
+) -> dict[str, float]:
+    """Return every score of the codes of all images.
+
+    Parameters
+    ----------
+    pictures : Pictures
+    codes : array of shape (n_images, n_codes)
+    budget : {"smoke", "laptop", "gpu"}
+    discrete : bool
+        Whether codes are numbers of levels.
+    published : bool
+        Whether DCI is also taken by the gradient boosting of published tables, which takes minutes.
+
+    Returns
+    -------
+    dict of str to float
+    """
+    factors, shown = pictures.factors, codes[pictures.scored]
+    probed, predicted = slice(0, PROBED[budget]), slice(0, PREDICTED[budget])
+    probes = {"DCI, forest": "forest"} | ({PUBLISHED: "boosting"} if published else {})
+    found = information(pictures, codes, discrete=discrete)
+    found["mcc"] = mcc(factors, shown)
+    found["FactorVAE score"] = _votes(pictures, codes, budget)
+    for name, probe in probes.items():
+        score = dci(factors[probed, predicted], shown[probed], probe=probe, discrete=True)
+        found[name] = score.disentanglement
+    return found | {"MIG": mig(factors, shown, discrete=True), "SAP": sap(factors, shown, discrete=True)}
+
+
+def _votes(pictures: Pictures, codes: np.ndarray, budget: str) -> float:
+    """Take the FactorVAE score: factors are held still exactly where every combination has an image."""
+    n_train, n_eval = VOTES[budget]
+    score = partial(factor_vae_score, n_train=n_train, n_eval=n_eval, discrete=True)
+    if not pictures.whole:
+        return score(pictures.factors, codes[pictures.scored])
+    sizes = pictures.data.sizes
+    return score(
+        pictures.factors,
+        lambda rows: codes[rows],
+        generator=lambda factors: np.ravel_multi_index(tuple(np.asarray(factors, int).T), sizes),
+    )
+
+
+def independent(codes: np.ndarray, seed: int, device: str, *, rtol: float = 1e-3) -> np.ndarray:
+    """Return the independent components of the codes of all images, each in the units of what it carries.
+
+    All images take part: a factorial is exactly independent only as a whole. Directions of less than a
+    thousandth of the largest variance are latents that are not used.
+    """
+    model = FastICA(rtol=rtol, scale="mixing", n_restarts=3, device=device, random_state=seed)
+    return model.fit(codes).transform(codes)
+
+
+def reference_codes(row: str, pictures: Pictures, n_codes: int, seed: int, device: str) -> np.ndarray:
+    """Return codes of all images that no network learned, as many columns as a model would have.
+
+    Parameters
+    ----------
+    row : {"pixel PCA + ICA", "random rotation of the truth", "noise"}
+    pictures : Pictures
+    n_codes : int
+    seed : int
+    device : str
+
+    Returns
+    -------
+    array of shape (n_images, n_codes)
+    """
+    rng = np.random.default_rng(seed)
+    if row == NOISE:
+        return rng.normal(size=(len(pictures.rows), n_codes))
+    if row == PIXELS:
+        return independent(pixel_components(pictures, n_codes, device), seed, device, rtol=1e-6)
+    factors = pictures.data.factors[pictures.rows].astype(float)
+    white = (factors - factors.mean(0)) / factors.std(0)
+    return rotated(np.pad(white, ((0, 0), (0, max(0, n_codes - white.shape[1])))), seed)
