@@ -17,8 +17,8 @@ from unmix.experiments.papers.cg.promised import PROMISED
 from unmix.experiments.papers.ddl import _common as ddl
 from unmix.experiments.papers.ddl.recovery import EXACT
 from unmix.experiments.papers.mechanistic import _common as slots
+from unmix.experiments.papers.pdgmm import _balls, d5_bounds, d9, d10, d11, second_stage
 from unmix.experiments.papers.pdgmm import _common as pdgmm
-from unmix.experiments.papers.pdgmm import d5_bounds, d9, second_stage
 from unmix.experiments.papers.tables import number
 from unmix.experiments.papers.trust import judgement, nulls
 from unmix.plots import reliability
@@ -97,6 +97,29 @@ VIEWS: dict[str, View] = {
         "true latents": (d9.TRUTH, "shd of truth"),
         "sparse basis of raw x": (pdgmm.SECOND, "shd"),
         **beside("shd"),
+    },
+    "pdgmm.d10": {
+        "points, both stages": (_balls.POINTS, d10.MEAN),
+        "paper": (_balls.POINTS, d10.MEAN),
+        "worst ball": (_balls.POINTS, d10.WORST),
+        "first stage alone": (_balls.POINTS, d10.FIRST),
+        "R² of positions": (_balls.POINTS, d10.ALL),
+        "convolutions, both stages": (_balls.PUBLISHED, d10.MEAN),
+        "points, not trained": (_balls.UNTRAINED, d10.MEAN),
+        "sparse basis of pixel PCA": (pdgmm.SECOND, d10.MEAN),
+        "pixel PCA": (RAW, d10.MEAN),
+        "rotation floor": (ROTATION, d10.MEAN),
+    },
+    "pdgmm.d11": {
+        "points, both stages": (_balls.POINTS, d11.OWN),
+        "paper": (_balls.POINTS, d11.OWN),
+        "largest of another": (_balls.POINTS, d11.OTHER),
+        "first stage alone": (_balls.POINTS, d11.FIRST),
+        "convolutions, both stages": (_balls.PUBLISHED, d11.OWN),
+        "points, not trained": (_balls.UNTRAINED, d11.OWN),
+        "sparse basis of pixel PCA": (pdgmm.SECOND, d11.OWN),
+        "pixel PCA": (RAW, d11.OWN),
+        "rotation floor": (ROTATION, d11.OWN),
     },
     "pdgmm.second_stage": {
         "MCC": (pdgmm.SECOND, "mcc"),

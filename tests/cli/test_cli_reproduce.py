@@ -135,7 +135,10 @@ def test_the_module_is_the_command(tmp_path):
     ("arguments", "words"),
     [
         (["reproduce", "fake_table", "--budget", "gpu"], "must be smoke or laptop or full for fake_table"),
-        (["reproduce", "nearid.table2", "--budget", "full"], "must be smoke or laptop or gpu for nearid.table2"),
+        (
+            ["reproduce", "nearid.table2", "--budget", "full"],
+            "must be smoke or laptop or gpu for nearid.table2",
+        ),
         (["reproduce", "fake_table", "--device", "cpu"], "`--device` must fit a table"),
         (["reproduce", "nearid.table2", "--budget", "smoke", "--device", "abacus"], "`device` must be"),
         (["reproduce", "nearid.table2", "--at-once", "0"], "at-once"),
