@@ -56,10 +56,11 @@ def codes_of(settings: dict[str, Any], seed: int, budget: str, place: Place) -> 
         return found | {"code": rotated((positions - positions.mean(0)) / positions.std(0), seed)}
     first = first_stage(method, n, seed, budget, place.device)
     spot = "cpu" if method in (RAW, SECOND) else device(place.device)
+    images: Any = data.images
     with place.training():
-        first.fit(data.images.rendered(slice(0, n_fit), spot))
-        seen = [data.images.rendered(part, spot) for part in _parts(n_fit, n_fresh)]
-        codes = [np.asarray(first.transform(images), float) for images in seen]
+        first.fit(images.rendered(slice(0, n_fit), spot))
+        seen = [images.rendered(part, spot) for part in _parts(n_fit, n_fresh)]
+        codes = [np.asarray(first.transform(part), float) for part in seen]
     if method == RAW:
         return found | {"code": codes[1]}
     second = SparseBasis(random_state=seed).fit(codes[0])
@@ -74,13 +75,13 @@ def _parts(n_fit: int, n_fresh: int) -> tuple[slice, slice]:
 def first_stage(method: str, n: int, seed: int, budget: str, place: str) -> Any:
     """Make what finds n numbers in an image, not fitted."""
     run: dict[str, Any] = {"device": place, "random_state": seed, "max_iter": 10**6}
-    small = {"batch_size": 16} if budget == "smoke" else {}
+    small: dict[str, Any] = {"batch_size": 16} if budget == "smoke" else {}
     if method == PUBLISHED:
         return _published(n, budget, run | small)
     if method in (POINTS, UNTRAINED):
-        trained = {"max_steps": STEPS[budget]} if method == POINTS else {"max_steps": 2, "lr": 1e-12}
-        networks = {"encoder": points_encoder, "decoder": points_decoder, "wide": 4 * n}
-        return Autoencoder(n, loss="bernoulli", **networks, **({"batch_size": 64} | run | trained | small))
+        run |= {"max_steps": STEPS[budget]} if method == POINTS else {"max_steps": 2, "lr": 1e-12}
+        run |= {"encoder": points_encoder, "decoder": points_decoder, "wide": 4 * n, "loss": "bernoulli"}
+        return Autoencoder(n, **({"batch_size": 64} | run | small))
     flat = FunctionTransformer(_flat)
     return make_pipeline(flat, PCA(n, svd_solver="randomized", random_state=seed))
 
@@ -88,10 +89,10 @@ def first_stage(method: str, n: int, seed: int, budget: str, place: str) -> Any:
 def _published(n: int, budget: str, run: dict[str, Any]) -> Pipeline:
     """Make the two networks of the paper: convolutional features, and the code of a perceptron."""
     first, then = PUBLISHED_STEPS[budget]
-    strided = {"encoder": partial(strided_encoder, dense=(256,)), "decoder": strided_decoder}
+    strided: dict[str, Any] = {"encoder": partial(strided_encoder, dense=(256,)), "decoder": strided_decoder}
     hidden = tuple(25 * n * k for k in (1, 2, 2, 1))
     perceptron = partial(mlp, hidden=hidden, activation="leaky_relu")
-    common = {"batch_size": 256, "lr": 1e-3} | run
+    common: dict[str, Any] = {"batch_size": 256, "lr": 1e-3} | run
     return make_pipeline(
         Autoencoder(FEATURES, loss="bernoulli", max_steps=first, **strided, **common),
         Autoencoder(n, encoder=perceptron, decoder=perceptron, max_steps=then, **common),

@@ -72,7 +72,7 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     if smoke:
         own = model.get_params(deep=False).keys()
         model.set_params(**{name: value for name, value in QUICKLY.items() if name in own})
-    known = {"domains": data.u} if family.labelled else {}
-    model = model.fit(data.x, *known.values())
-    verdict = evidence.trust(model, data.x, effort=EFFORT, verbose=False, **known)
+    labels = data.u if family.labelled else None
+    model = model.fit(data.x) if labels is None else model.fit(data.x, labels)
+    verdict = evidence.trust(model, data.x, domains=labels, effort=EFFORT, verbose=False)
     return {CLEAN: float(not verdict.trusted.any()), LARGEST: float(verdict.probability.max())}
