@@ -234,11 +234,6 @@ PENALTIES = (
 ESTIMATORS = (
     Autoencoder(max_iter=5, random_state=0),
     BetaVAE(max_iter=5, random_state=0),
-    FactorVAE(max_iter=5, critic=SmallNetwork(), random_state=0),
-    BetaTCVAE(max_iter=5, random_state=0),
-    BioAE(max_iter=5, random_state=0),
-    QLAE(max_iter=5, random_state=0),
-    VQVAE(n_values=8, code_size=4, max_iter=5, random_state=0),
     DiverseDictionaryLearning(max_iter=5, n_restarts=2, random_state=0),
     PDGMM(max_iter=5, n_restarts=2, random_state=0),
     CGVAE(max_iter=5, n_restarts=2, random_state=0),
@@ -246,6 +241,11 @@ ESTIMATORS = (
     SlotAutoencoder(max_iter=5, n_restarts=2, random_state=0),
     VaDE(max_iter=5, random_state=0),
     LabelledSparseAutoencoder(max_iter=5, random_state=0),
+    FactorVAE(max_iter=5, critic=SmallNetwork(), random_state=0),
+    BetaTCVAE(max_iter=5, random_state=0),
+    BioAE(max_iter=5, random_state=0),
+    QLAE(max_iter=5, random_state=0),
+    VQVAE(n_values=8, code_size=4, max_iter=5, random_state=0),
 )
 
 # without networks: settings, arrays and flags are all there is

@@ -7,6 +7,8 @@ import numpy as np
 
 from ._number import is_auto
 
+_WEIGHTS = ("weight_decay", "kl_weight", "gamma", "negativity", "activity", "quantisation", "commitment")
+
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
@@ -32,3 +34,23 @@ def check_settings(estimator: Any) -> None:
     weight = settings.get("weight", 0.0)
     if weight is not None and not callable(weight) and not (_is_number(weight) and weight >= 0):
         raise ValueError(f"`weight` must be a number of at least 0, or a schedule, got {weight!r}.")
+    if "penalty_weight" in settings:
+        _check_recipe(settings)
+
+
+def _check_recipe(settings: dict[str, Any]) -> None:
+    """Check the settings of estimators that follow a recipe for images."""
+    weight = settings["penalty_weight"]
+    if not callable(weight) and not (_is_number(weight) and weight >= 0):
+        raise ValueError(f"`penalty_weight` must be a number of at least 0, or a schedule, got {weight!r}.")
+    steps = settings["max_steps"]
+    if steps is not None and (not isinstance(steps, Integral) or isinstance(steps, bool) or steps < 1):
+        raise ValueError(f"`max_steps` must be None or an integer of at least 1, got {steps!r}.")
+    for name in ("clip_value", "critic_lr"):
+        value = settings.get(name)
+        if value is not None and not (_is_number(value) and value > 0):
+            raise ValueError(f"`{name}` must be a number above 0, got {value!r}.")
+    for name in _WEIGHTS:
+        value = settings.get(name)
+        if value is not None and not (_is_number(value) and value >= 0):
+            raise ValueError(f"`{name}` must be a number of at least 0, got {value!r}.")

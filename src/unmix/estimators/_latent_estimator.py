@@ -217,4 +217,4 @@ def _shape_of(x: Tensor | Streamed | Drawn) -> Any:
 
 
 def _place_of(x: Tensor | Streamed | Drawn) -> torch.device:
-    return x.head(1)[0].device if isinstance(x, Streamed) else x.device
+    return x.device if isinstance(x, Tensor) else x.head(1)[0].device

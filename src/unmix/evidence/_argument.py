@@ -60,9 +60,20 @@ class Argument:
 
 
 # what a theorem would need, where one is near
+_TURNED = (
+    "and independent codes are no theorem: other independent codes fit any data as well "
+    "(Hyvärinen and Pajunen, 1999)"
+)
+_CHOSEN = "and few values for each latent are a preference: no theorem says that these are the true ones"
 _MISSING = {
+    "FactorVAE": _TURNED,
+    "BetaTCVAE": _TURNED,
+    "BioAE": "and small non-negative codes are known to come apart for linear maps only "
+    "(Whittington et al., 2023)",
+    "QLAE": _CHOSEN,
+    "VQVAE": _CHOSEN,
     "VaDE": "and a mixture of Gaussians of full rank tells latents up to an affine map (Kivva et al., 2022); "
-    "that components lie along its axes is assumed, and no data show it"
+    "that components lie along its axes is assumed, and no data show it",
 }
 
 

@@ -11,6 +11,7 @@ from unmix.rows import Rows, file_rows
 from unmix.tables import features_of
 
 LEAST = 20
+PICTURES = 10_000  # of images that are rendered when they are asked for: every k-th of more
 MOST = 200_000  # rows of a file: every k-th of more, which are read block by block
 _BLOCK = 50_000
 
@@ -46,6 +47,9 @@ def _finite(x: np.ndarray, n_features: int | None) -> np.ndarray:
 
 def _rows(model: Any, X: Any) -> tuple[np.ndarray, int]:
     """Return the rows as an array, and that every how many-th was taken."""
+    if hasattr(X, "rendered"):
+        stride = max(1, -(-len(X) // PICTURES))
+        return np.asarray(X[::stride]), stride
     X = features_of(X)
     table = file_rows(X, lambda n_columns: _BLOCK) if isinstance(X, str | os.PathLike) else X
     names = table.names if isinstance(table, Rows) else getattr(X, "columns", None)

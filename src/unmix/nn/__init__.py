@@ -15,6 +15,7 @@ from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
 from ._points import points_decoder, points_encoder
 from ._shapes import entries
 from ._strided import strided_decoder, strided_encoder
+from ._tangents import Remembered
 
 __all__ = [
     "mlp",
@@ -35,6 +36,7 @@ __all__ = [
     "jacobian",
     "value_and_jacobian",
     "jvp_columns",
+    "Remembered",
     "value_and_jvp_columns",
     "first_directional",
     "second_directional",

@@ -17,20 +17,57 @@ from ._closed import DERIVATIVES, is_known_activation, is_plain
 from ._convolutions import SLOPE, ChannelsFirst, InstanceNorm, StyleDecoder, bent, normalised, styled
 from ._strided import ChannelsLast
 
-__all__ = ["has_tangent_rule", "tangent_jacobian"]
+__all__ = ["Remembered", "has_tangent_rule", "tangent_jacobian"]
 
 # a module, values of n samples, and k tangents for each of them, (k n, ...) -> the same behind the module
 Rule = Callable[[Any, Tensor, Tensor], tuple[Tensor, Tensor]]
+
+
+class Remembered(nn.Module):
+    """A network whose value at some codes is remembered, when it is found on the way to a Jacobian.
+
+    Parameters
+    ----------
+    network : Module
+    z : (n, z) tensor
+        The codes, this very tensor.
+
+    Examples
+    --------
+    >>> z = torch.zeros(3, 2)
+    >>> network = Remembered(nn.Sequential(nn.Linear(2, 4), nn.Unflatten(1, (2, 2))), z)
+    >>> J = tangent_jacobian(network, z)[1]
+    >>> network.value() is network.value()
+    True
+    """
+
+    def __init__(self, network: nn.Module, z: Float[Tensor, "n z"]) -> None:
+        super().__init__()
+        self.network, self._z = network, z
+        self._value: Tensor | None = None
+
+    def forward(self, z: Float[Tensor, "m z"]) -> Float[Tensor, "m *x"]:
+        """Return the value at any codes."""
+        return self.network(z)
+
+    def note(self, z: Float[Tensor, "m z"], value: Float[Tensor, "m *x"]) -> None:
+        """Remember a value, if it belongs to the codes."""
+        if z is self._z:
+            self._value = value
+
+    def value(self) -> Float[Tensor, "n *x"]:
+        """Return the value at the codes, computed only where it is not remembered."""
+        return self.network(self._z) if self._value is None else self._value
 
 
 def has_tangent_rule(f: Any) -> bool:
     """Whether `f` is made of nothing but layers with a rule."""
     if not isinstance(f, nn.Module) or f._forward_hooks or f._forward_pre_hooks:
         return False
-    if is_plain(f, nn.Sequential) or is_plain(f, StyleDecoder):
+    if isinstance(f, Remembered):
+        return has_tangent_rule(f.network)
+    if is_plain(f, nn.Sequential) or is_plain(f, StyleDecoder) or isinstance(f, nn.ModuleList):
         return all(has_tangent_rule(child) for child in f.children())
-    if is_plain(f, nn.ModuleList):
-        return all(has_tangent_rule(child) for child in f)
     return is_known_activation(f) or any(is_plain(f, kind) for kind in _RULES)
 
 
@@ -59,6 +96,12 @@ def _pushed(module: Any, a: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
 def _times(t: Tensor, slopes: Tensor) -> Tensor:
     """Multiply the tangents of each sample by what belongs to the sample."""
     return (t.unflatten(0, (-1, len(slopes))) * slopes).flatten(0, 1)
+
+
+def _remembered(module: Remembered, a: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+    value, t = _pushed(module.network, a, t)
+    module.note(a, value)
+    return value, t
 
 
 def _linear(layer: nn.Linear, a: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
@@ -114,6 +157,7 @@ def _style_decoder(decoder: StyleDecoder, a: Tensor, t: Tensor) -> tuple[Tensor,
 
 _RELU, _LEAKY = nn.ReLU(), nn.LeakyReLU(SLOPE)
 _RULES: dict[type[nn.Module], Rule] = {
+    Remembered: _remembered,
     nn.Linear: _linear,
     nn.Conv2d: _convolution,
     nn.ConvTranspose2d: _transposed,

@@ -7,14 +7,14 @@ codes. The weights of the terms, restarts and steps belong to `training`.
 from ._domain import DomainEncoder, DomainObjective
 from ._domain_priors import KINDS, PRIORS, DomainGaussian
 from ._energy import EnergyObjective
-from ._likelihood import LOSSES, likely
+from ._likelihood import LOSSES, Penalty, likely
 from ._mixture import MixtureOfGaussians, VaDEObjective
 from ._moments import LabelledObjective
 from ._quantised import Codebook, QuantisedDecoder, QuantisedEncoder, QuantisedObjective
 from ._slot import AdditiveDecoder, SlotObjective
 from ._spikes_and_slabs import MixtureObjective, SpikesAndSlabs
 from ._total_correlation import CriticObjective, DecomposedObjective, decomposed, shuffled
-from ._vae import Objective, Penalty, as_floats, in_chunks
+from ._vae import Objective, as_floats, in_chunks
 
 __all__ = [
     "AdditiveDecoder",

@@ -3,8 +3,8 @@
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from ._likelihood import beside, mean_reconstruction, wide
-from ._vae import Penalty, as_floats
+from ._likelihood import Penalty, mean_explained, wide
+from ._vae import as_floats
 
 
 class EnergyObjective(nn.Module):
@@ -36,11 +36,7 @@ class EnergyObjective(nn.Module):
         """Return the terms, unweighted."""
         x = as_floats(x)
         z = wide(self.encoder(x))
-        terms = {
-            "reconstruction": mean_reconstruction(self.decoder, z, x, self.loss),
+        return mean_explained(self.decoder, z, x, self.loss, self.penalty) | {
             "negativity": (-z).relu().mean(),
             "activity": z.square().mean(),
         }
-        if self.penalty is not None:
-            terms["penalty"] = beside(self.penalty(self.decoder, z), x, "bernoulli")
-        return terms

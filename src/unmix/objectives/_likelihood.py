@@ -1,10 +1,16 @@
 """How well a decoder explains a sample: squared errors, or the likelihood of pixels between 0 and 1."""
 
+from collections.abc import Callable
+from typing import Any
+
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from unmix.nn import Remembered
+
 LOSSES = ("squared", "bernoulli")
+Penalty = Callable[[Any, Any], Any]
 
 
 def likely(network: nn.Module, loss: str) -> nn.Module:
@@ -19,20 +25,43 @@ def reconstruction(
 
     Examples
     --------
+    >>> import torch
     >>> decoder = likely(nn.Identity(), "bernoulli")
     >>> reconstruction(decoder, torch.zeros(1, 2), torch.tensor([[0., 1.]]), "bernoulli").item() # log 2
     0.6931471824645996
     """
+    return _error(decoder(z) if loss == "squared" else decoder[0](z), x, loss)  # type: ignore[index]
+
+
+def explained(
+    decoder: nn.Module, z: Float[Tensor, "n z"], x: Float[Tensor, "n *x"], loss: str, penalty: Penalty | None
+) -> dict[str, Tensor]:
+    """Return reconstruction and penalty, where there is one.
+
+    For images a network's values, which the penalty finds on the way to its Jacobian, are computed once.
+    """
+    if penalty is None:
+        return {"reconstruction": reconstruction(decoder, z, x, loss)}
+    if x.ndim == 2:
+        found = reconstruction(decoder, z, x, loss)
+        return {"reconstruction": found, "penalty": beside(penalty(decoder, z), x, loss)}
+    network = Remembered(decoder if loss == "squared" else decoder[0], z)  # type: ignore[index]
+    value = beside(penalty(likely(network, loss), z), x, loss)
+    return {"reconstruction": _error(network.value(), x, loss), "penalty": value}
+
+
+def mean_explained(
+    decoder: nn.Module, z: Float[Tensor, "n z"], x: Float[Tensor, "n *x"], loss: str, penalty: Penalty | None
+) -> dict[str, Tensor]:
+    """Return the same for each entry of a sample."""
+    share = x[0].numel() if loss == "squared" else 1
+    return {name: term / share for name, term in explained(decoder, z, x, loss, penalty).items()}
+
+
+def _error(out: Float[Tensor, "n *x"], x: Float[Tensor, "n *x"], loss: str) -> Float[Tensor, ""]:
     if loss == "squared":
-        return (x - decoder(z)).square().flatten(1).sum(1).mean()
-    return F.binary_cross_entropy_with_logits(wide(decoder[0](z)), x)  # type: ignore[index]
-
-
-def mean_reconstruction(
-    decoder: nn.Module, z: Float[Tensor, "n z"], x: Float[Tensor, "n *x"], loss: str
-) -> Float[Tensor, ""]:
-    """Return squared errors or cross-entropies, as means over all entries."""
-    return reconstruction(decoder, z, x, loss) / (x[0].numel() if loss == "squared" else 1)
+        return (x - out).square().flatten(1).sum(1).mean()
+    return F.binary_cross_entropy_with_logits(wide(out), x)
 
 
 def beside(value: Float[Tensor, ""], x: Float[Tensor, "n *x"], loss: str) -> Float[Tensor, ""]:

@@ -7,8 +7,8 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ._likelihood import beside, mean_reconstruction, wide
-from ._vae import Penalty, as_floats
+from ._likelihood import Penalty, mean_explained, wide
+from ._vae import as_floats
 
 
 class Codebook(nn.Module):
@@ -129,15 +129,10 @@ class QuantisedObjective(nn.Module):
         book = self.encoder.book
         found = book.picked(book.nearest(z), book.values)
         through = (z + (found - z).detach()).flatten(1)
-        network = self.decoder.network
-        terms = {
-            "reconstruction": mean_reconstruction(network, through, x, self.loss),
+        return mean_explained(self.decoder.network, through, x, self.loss, self.penalty) | {
             "quantisation": F.mse_loss(found, z.detach()),
             "commitment": F.mse_loss(z, found.detach()),
         }
-        if self.penalty is not None:
-            terms["penalty"] = beside(self.penalty(network, through), x, "bernoulli")
-        return terms
 
     def part(self) -> None:
         """Give the decoder a codebook of its own, as a file keeps one for each network."""

@@ -7,8 +7,8 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ._likelihood import beside, reconstruction, wide
-from ._vae import Penalty, as_floats, divergence_of, posterior
+from ._likelihood import Penalty, beside, explained, wide
+from ._vae import as_floats, divergence_of, posterior
 
 
 class CriticObjective(nn.Module):
@@ -48,14 +48,10 @@ class CriticObjective(nn.Module):
         mean, log_variance = posterior(wide(self.encoder(x)))
         z = mean + (log_variance / 2).exp() * noise[:, : mean.shape[1]]
         logits = wide(self.critic(z))
-        terms = {
-            "reconstruction": reconstruction(self.decoder, z, x, self.loss),
+        return explained(self.decoder, z, x, self.loss, self.penalty) | {
             "kl": beside(divergence_of(mean, log_variance), x, self.loss),
             "total_correlation": beside((logits[:, 0] - logits[:, 1]).mean(), x, self.loss),
         }
-        if self.penalty is not None:
-            terms["penalty"] = beside(self.penalty(self.decoder, z), x, self.loss)
-        return terms
 
     def distinguish(self, x: Shaped[Tensor, "n *x"], noise: Float[Tensor, "n two_z"]) -> dict[str, Tensor]:
         """Return the critic's cross-entropy between codes and shuffled codes."""
@@ -115,11 +111,9 @@ class DecomposedObjective(nn.Module):
         mean, log_variance = posterior(wide(self.encoder(x)))
         z = mean + (log_variance / 2).exp() * noise
         parts = decomposed(z, mean, log_variance, self.n_samples)
-        terms = {"reconstruction": reconstruction(self.decoder, z, x, self.loss)}
-        terms |= {name: beside(value, x, self.loss) for name, value in parts.items()}
-        if self.penalty is not None:
-            terms["penalty"] = beside(self.penalty(self.decoder, z), x, self.loss)
-        return terms
+        return explained(self.decoder, z, x, self.loss, self.penalty) | {
+            name: beside(value, x, self.loss) for name, value in parts.items()
+        }
 
 
 def decomposed(

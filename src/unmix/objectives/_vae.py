@@ -1,15 +1,13 @@
 """The objective of one autoencoder, as a module, so that an ensemble of them is one `vmap`."""
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from ._likelihood import beside, reconstruction, wide
+from ._likelihood import Penalty, beside, explained, wide
 
-Penalty = Callable[[Any, Any], Any]
 _LOG_VARIANCE = (-14.0, 6.0)  # keeps exp() finite while the encoder is still wild
 _START_LOG_VARIANCE = -4.0
 
@@ -47,9 +45,7 @@ class Objective(nn.Module):
         """Return the terms, unweighted."""
         x = as_floats(x)
         z, terms = self._code(x, noise)
-        terms["reconstruction"] = reconstruction(self.decoder, z, x, self.loss)
-        if self.penalty is not None:
-            terms["penalty"] = beside(self.penalty(self.decoder, z), x, self.loss)
+        terms |= explained(self.decoder, z, x, self.loss, self.penalty)
         if self.decorrelate:
             terms["correlation"] = _squared_correlations(z)
         return terms

@@ -5,7 +5,7 @@ lets several players move in turn, as adversaries do; all keep a history, stop w
 number is no longer finite, and go on after any interruption as if nothing had happened.
 """
 
-from ._apart import Players, train_apart
+from ._apart import train_apart
 from ._average import Average
 from ._batches import Minibatches
 from ._beside import Noise, Width, shrinking
@@ -25,7 +25,7 @@ from ._restarts import Trained, joined, train_restarts
 from ._schedules import constant, cosine, one_cycle, ramp, warm_up
 from ._sealed import read_sealed, write_sealed
 from ._settings import Player, Run
-from ._sources import Drawn, Source, Streamed
+from ._sources import Drawn, Streamed
 
 __all__ = [
     "minimise",
@@ -48,7 +48,6 @@ __all__ = [
     "write_sealed",
     "train_restarts",
     "train_apart",
-    "Players",
     "Ensemble",
     "Pace",
     "Trained",
@@ -56,7 +55,6 @@ __all__ = [
     "side_by_side",
     "Streamed",
     "Drawn",
-    "Source",
     "Width",
     "shrinking",
     "joined",

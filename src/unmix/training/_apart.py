@@ -72,8 +72,9 @@ def train_apart(
     with waiting(pace.progress, "fit"):
         for number, turn in enumerate(stages([1] * len(members))):
             with turn, stopped.survived(number), _seeded(members[number], pace.seed + number):
-                run = _run(source, pace, number, stopped.words(number))
-                moving = players(members[number].train(), _settings(members[number], weights, pace, run))
+                settings = _settings(members[number], weights, pace, pace.steps(len(source)))
+                moving = players(members[number].train(), settings)
+                run = _run(source, pace, number, stopped.words(number), alone=len(moving) == 1)
                 batches = beside.batches(source, 0, batch_size=pace.batch_size, generator=pace.generator(0))
                 histories[number] = play(moving, batches, run)
     stopped.tell()
@@ -85,8 +86,9 @@ def train_apart(
     return Trained(members[best].requires_grad_(False), histories[best], tuple(scores))
 
 
-def _run(source: Source, pace: Pace, number: int, words: str) -> Run:
+def _run(source: Source, pace: Pace, number: int, words: str, *, alone: bool) -> Run:
     return Run(
+        compile="auto" if alone else False,  # several small networks gain less than their compilation costs
         n_steps=pace.steps(len(source)),
         checkpoint=pace.folder(f"restart-{number}"),
         progress=pace.progress,
@@ -94,11 +96,11 @@ def _run(source: Source, pace: Pace, number: int, words: str) -> Run:
     )
 
 
-def _settings(member: nn.Module, weights: Mapping[str, Any], pace: Pace, run: Run) -> dict[str, Any]:
+def _settings(member: nn.Module, weights: Mapping[str, Any], pace: Pace, n_steps: int) -> dict[str, Any]:
     """Return the settings of a player who lowers the terms of a member."""
     return {
         "lr": pace.lr,
-        "schedule": rate_of(pace, 0, run.n_steps),
+        "schedule": rate_of(pace, 0, n_steps),
         "weights": dict(weights),
         "precision": pace.precision,
         **on_weights(dict(member.named_parameters()), pace),

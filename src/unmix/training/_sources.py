@@ -68,30 +68,28 @@ class Drawn:
     ----------
     n_samples : int
     make : callable
-        Makes the samples of some numbers, an integer tensor, on the device of that tensor.
-    device : torch.device
+        Makes the samples of some numbers, an integer tensor on the CPU, wherever they are to be.
 
     Examples
     --------
-    >>> squares = Drawn(10, lambda rows: rows[:, None] ** 2.0, torch.device("cpu"))
+    >>> squares = Drawn(10, lambda rows: rows[:, None] ** 2.0)
     >>> len(squares), squares.head(3)[0].flatten()
     (10, tensor([ 0.,  9., 36.]))
     """
 
-    def __init__(self, n_samples: int, make: Callable[[Tensor], Tensor], device: torch.device) -> None:
-        self.n_samples, self.make, self.device = n_samples, make, device
+    def __init__(self, n_samples: int, make: Callable[[Tensor], Tensor]) -> None:
+        self.n_samples, self.make = n_samples, make
 
     def __len__(self) -> int:
         return self.n_samples
 
     def head(self, n: int) -> tuple[Tensor, ...]:
         """Return samples spread over all of them."""
-        stride = max(1, self.n_samples // n)
-        return (self.make(torch.arange(0, self.n_samples, stride, device=self.device)[:n]),)
+        return (self.make(torch.arange(0, self.n_samples, max(1, self.n_samples // n))[:n]),)
 
     def batches(self, **settings: Any) -> "DrawnBatches":
         """Return endless batches."""
-        return DrawnBatches(self, Minibatches(torch.arange(self.n_samples, device=self.device), **settings))
+        return DrawnBatches(self, Minibatches(torch.arange(self.n_samples), **settings))
 
 
 class DrawnBatches:
@@ -105,7 +103,8 @@ class DrawnBatches:
 
     def __next__(self) -> tuple[Tensor, ...]:
         rows, *beside = next(self.numbers)
-        return (self.source.make(rows), *beside)
+        made = self.source.make(rows)
+        return (made, *(part.to(made.device) for part in beside))
 
     def state_dict(self) -> dict[str, Any]:
         """Return the place in the batches."""
@@ -117,8 +116,7 @@ class DrawnBatches:
 
     def fingerprint(self) -> dict[str, Any]:
         """Say what is drawn, so that a resumed run notices other data."""
-        few = self.source.head(64)[0]
-        return self.numbers.fingerprint() | {"samples": digest_of((few,))}
+        return self.numbers.fingerprint() | {"samples": digest_of(self.source.head(64))}
 
 
 class Windows:
