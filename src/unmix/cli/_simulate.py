@@ -10,9 +10,11 @@ import typer
 from ..tables import check_writable, write_npz
 from ._output import Json, Seed, print_json, taking, tell
 from ._reading import Force, refuse_existing
+from ._simulate_images import ImageSet, simulate_images
 
 _OF_SPARSE = ("n_observed", "structure", "latents")
 _OF_MIXTURES = ("components", "mask_size", "graph_degree", "delta", "theta", "n_layers")
+_N_SAMPLES = 10_000
 EXAMPLE = "Example: [bold]unmix simulate --profile tall --n-latents 5 --noise 0.1 --out data.npz[/]"
 
 Kind = StrEnum("Kind", ["sparse", "mixture"])
@@ -24,7 +26,15 @@ Latents = StrEnum("Latents", ["normal", "uniform", "laplace", "dependent"])
 class Simulate:
     """Options of `unmix simulate`."""
 
-    out: Annotated[Path, typer.Option("--out", help="NPZ file to write: x, z and structure.")]
+    out: Annotated[
+        Path, typer.Option("--out", help="NPZ file to write: x, z and structure. Of images a folder.")
+    ]
+    images: Annotated[
+        ImageSet | None,
+        typer.Argument(
+            metavar="[SET]", help="Images instead: shapes3d, dsprites, cars3d, mpi3d, balls, avatars."
+        ),
+    ] = None
     kind: Annotated[
         Kind,
         typer.Option(
@@ -50,7 +60,18 @@ class Simulate:
     structure: Annotated[
         Path | None, typer.Option(help="Dependency structure to use (CSV, NPY or JSON of 0 and 1).")
     ] = None
-    n_samples: Annotated[int, typer.Option("--n-samples", help="Number of samples.")] = 10_000
+    n_samples: Annotated[
+        int | None,
+        typer.Option(
+            "--n-samples",
+            help="Number of samples. [default: 10000; of images all combinations of factors]",
+            show_default=False,
+        ),
+    ] = None
+    size: Annotated[int, typer.Option(help="Of images: pixels along a side, 16, 32, 64 or 128.")] = 64
+    n_balls: Annotated[
+        int | None, typer.Option("--n-balls", help="Of balls: how many. [default: 2]", show_default=False)
+    ] = None
     noise: Annotated[float, typer.Option(help="Noise added to x, in standard deviations of x.")] = 0.0
     latents: Annotated[Latents | None, typer.Option(help="Law of the latents.")] = None
     components: Annotated[
@@ -78,7 +99,10 @@ class Simulate:
 
 @taking(Simulate)
 def simulate(given: Simulate) -> None:
-    """Simulate observed data from known latents, mixed along a sparse structure or resting in a mixture."""
+    """Simulate observed data from known latents: mixed sparsely, resting in a mixture, or shown in images."""
+    if given.images is not None:
+        _refuse_settings(given)
+        return simulate_images(given)
     check_writable(given.out, (".npz",))
     refuse_existing(given.out, given.force)
     data = _sparse(given) if given.kind is Kind.sparse else _mixture(given)
@@ -88,6 +112,14 @@ def simulate(given: Simulate) -> None:
     else:
         size = f"{len(data.x):,} samples of {data.structure.n_observed} variables"
         tell(*_story(data), f"{size}: {given.out}")
+
+
+def _refuse_settings(given: Simulate) -> None:
+    """Refuse settings of mixings, where images are wanted."""
+    for name in ("kind", "n_latents", *_OF_SPARSE, *_OF_MIXTURES, "profile", "noise"):
+        if vars(given)[name] != getattr(Simulate, name):
+            option = "--" + name.replace("_", "-")
+            raise ValueError(f"`{option}` must be left out for images, which have no such setting.")
 
 
 def _shared(given: Simulate, profiles: tuple[str, ...], others: tuple[str, ...]) -> dict[str, Any]:
@@ -115,7 +147,7 @@ def _sparse(given: Simulate) -> Any:
     shared = _shared(given, ("tall", "square", "dense"), _OF_MIXTURES)
     known = None if given.structure is None else Structure.read(given.structure)
     return sparse_mixing(
-        given.n_samples,
+        _N_SAMPLES if given.n_samples is None else given.n_samples,
         given.n_latents if known is None else known.n_latents,
         given.n_observed if known is None else known.n_observed,
         known,
@@ -132,7 +164,8 @@ def _mixture(given: Simulate) -> Any:
     size = own.get("mask_size", 0.5)
     if size >= 1 and float(size).is_integer():
         own["mask_size"] = int(size)  # a count of latents, not a share
-    return degenerate_mixture(given.n_samples, given.n_latents, **own, **shared)
+    n = _N_SAMPLES if given.n_samples is None else given.n_samples
+    return degenerate_mixture(n, given.n_latents, **own, **shared)
 
 
 def _story(data: Any) -> tuple[Any, ...]:

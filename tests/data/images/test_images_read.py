@@ -136,7 +136,7 @@ def test_a_set_comes_back_from_its_folder(tmp_path):
 def test_a_folder_is_replaced_only_where_that_is_wanted_and_never_half_written(tmp_path):
     data = shapes3d(4, size=16, random_state=0)
     folder = write_images(tmp_path / "shapes", data)
-    with pytest.raises(ValueError, match="must be a new folder"):
+    with pytest.raises(ValueError, match="force=True"):
         write_images(folder, data)
     write_images(folder, shapes3d(6, size=16, random_state=0), force=True)
     assert len(read_images(folder)) == 6

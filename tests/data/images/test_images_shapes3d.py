@@ -57,14 +57,14 @@ def test_sizes_show_the_same_scene(size):
 
 
 def test_rows_are_drawn_alike_one_by_one_in_chunks_and_as_tensors():
-    images = shapes3d(400, size=16, random_state=0).images
+    images = shapes3d(1200, size=16, random_state=0).images  # two chunks and a half
     every = images.rendered(slice(None), "cpu")
     assert every.dtype == torch.uint8 and every.shape == images.shape
     np.testing.assert_array_equal(images[7], every[7])
-    np.testing.assert_array_equal(images[np.arange(400) % 7 == 0], every[::7])
+    np.testing.assert_array_equal(images[np.arange(1200) % 7 == 0], every[::7])
     np.testing.assert_array_equal(images[5:9, 2], every[5:9, 2])
     with pytest.raises(IndexError):
-        images[400]
+        images[1200]
 
 
 @pytest.mark.gpu

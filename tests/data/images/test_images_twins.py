@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from unmix.data import cars3d, dsprites, mpi3d, shapes3d
+from unmix.data.images import _cars3d, _mpi3d
 
 SIZES = {
     shapes3d: (10, 10, 10, 8, 4, 15),
@@ -113,3 +114,14 @@ def test_a_gpu_draws_the_same(twin):
     images = twin(300, random_state=0).images
     there = images.rendered(slice(None), "cuda").cpu().numpy().astype(int)
     assert np.abs(there - images[:]).mean() < 0.05
+
+
+@pytest.mark.parametrize("twin, scene", [(cars3d, _cars3d), (mpi3d, _mpi3d)], ids=["cars3d", "mpi3d"])
+def test_rays_that_are_left_out_meet_nothing(twin, scene, monkeypatch):
+    images = twin(30, size=16, random_state=4).images
+    few = images[:]
+    paint = scene.inside
+    monkeypatch.setattr(
+        scene, "inside", lambda p, r, reach, *rest: paint(p, r, torch.ones_like(reach), *rest)
+    )
+    np.testing.assert_array_equal(few, images[:])

@@ -8,7 +8,7 @@ from ._avatars import avatars
 from ._balls import Balls, balls
 from ._cars3d import cars3d
 from ._dsprites import dsprites
-from ._folder import write_images
+from ._folder import check_folder, write_images
 from ._mpi3d import mpi3d
 from ._read import are_images, load_factors, read_images
 from ._renderer import Renderer
@@ -21,6 +21,7 @@ __all__ = [
     "avatars",
     "balls",
     "cars3d",
+    "check_folder",
     "dsprites",
     "load_factors",
     "mpi3d",

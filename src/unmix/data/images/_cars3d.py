@@ -11,7 +11,8 @@ from torch import Tensor
 
 from .._factors import FactorDataset
 from ._colour import as_bytes, hues
-from ._rays import Hit, Rays, averaged, box, camera, cylinder, hull, painted, per_image
+from ._rays import Hit, Rays, averaged, camera, inside, painted, per_image
+from ._solids import box, cylinder, hull
 from ._twin import twin
 
 FACTORS = {"elevation": 4, "azimuth": 24, "object_type": 183}
@@ -67,7 +68,7 @@ def cars3d(
     >>> bool((behind != before).any())
     True
     """
-    return twin(paint, FACTORS, n_samples=n_samples, size=size, random_state=random_state, work=600)
+    return twin(paint, FACTORS, n_samples=n_samples, size=size, random_state=random_state, work=100)
 
 
 def paint(levels: Int[Tensor, "n 3"], *, size: int) -> UInt8[Tensor, "n size size 3"]:
@@ -77,10 +78,16 @@ def paint(levels: Int[Tensor, "n 3"], *, size: int) -> UInt8[Tensor, "n size siz
     around = azimuth * 2 * math.pi / 24
     eye = 9.5 * per_image(up.cos() * around.cos(), up.cos() * around.sin(), up.sin())
     rays = camera(eye, (0.0, 0.0, 0.55), view=34.0, rays=_RAYS[size])
-    measures = (part[kind][:, None, None] for part in _measures(str(levels.device)))
-    car = _Car._make([*measures, _paints(kind)])
-    colours = painted(rays, _ground(rays, car), [*_body(rays, car), *_cabin(rays, car), *_wheels(rays, car)])
+    car = _car(kind)
+    half, side = car.length / 2 + 0.01, 0.55 * car.width
+    reach = box(rays, torch.stack([-half, -side, 0 * half]), torch.stack([half, side, car.roof + 0.01])).met
+    colours = inside(_ground(rays, car), rays, reach, kind, _colours)
     return as_bytes(averaged(colours.transpose(0, 1), size)).permute(0, 2, 3, 1)
+
+
+def _colours(rays: Rays, kind: Int[Tensor, "n"]) -> Float[Tensor, "3 n H W"]:
+    car = _car(kind)
+    return painted(rays, _ground(rays, car), [*_body(rays, car), *_cabin(rays, car), *_wheels(rays, car)])
 
 
 class _Car(NamedTuple):
@@ -98,6 +105,11 @@ class _Car(NamedTuple):
     wheel: Tensor
     base: Tensor
     paint: Tensor
+
+
+def _car(kind: Int[Tensor, "n"]) -> _Car:
+    measures = (part[kind][:, None, None] for part in _measures(str(kind.device)))
+    return _Car._make([*measures, _paints(kind)])
 
 
 @lru_cache(maxsize=2)

@@ -32,7 +32,7 @@ def write_images(
     """Write a set of images as a folder, which is there as a whole or not at all.
 
     It holds `images.npy`, which readers map into memory, `factors.csv` with a row for each image, and
-    `images.json` with the names and sizes of the factors.
+    `images.json` with the names and sizes of the factors; of balls also what else is known of them.
 
     Parameters
     ----------
@@ -66,18 +66,22 @@ def write_images(
     with _whole_folder(target) as draft:
         _write_pixels(draft / IMAGES, data.images, progress)
         np.savetxt(draft / FACTORS, data.factors, "%d", ",", header=",".join(data.names), comments="")
+        for name in vars(data).keys() - FactorDataset.__dataclass_fields__.keys() - {"_grid"}:
+            np.save(draft / f"{name}.npy", vars(data)[name])  # such as the positions of balls
         (draft / ABOUT).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
     return target
 
 
-def check_folder(path: str | os.PathLike[str], force: bool = False) -> Path:
+def check_folder(path: str | os.PathLike[str], force: bool = False, *, option: str = "path") -> Path:
     """Refuse a folder that can't be written, before any work is done."""
     target = Path(path)
     if not target.parent.is_dir():
-        raise ValueError(f"`path` must lie in a folder that exists, got {str(target)!r}. Make that first.")
-    if target.exists() and not (force and (is_folder(target) or not any(target.iterdir()))):
-        way = "Choose another name." if force else "Choose another name, or say that it may be replaced."
-        raise ValueError(f"`path` must be a new folder, {str(target)!r} exists. {way}")
+        raise ValueError(f"`{option}` must lie in a folder that exists, got {str(target)!r}. Make it first.")
+    if target.exists() and not is_folder(target):
+        raise ValueError(f"`{option}` must be a new folder, {str(target)!r} exists. Choose another name.")
+    if target.exists() and not force:
+        way = "--force to replace it" if option.startswith("-") else "force=True to replace it"
+        raise ValueError(f"`{option}` must be a new folder, {str(target)!r} holds images. Add {way}.")
     return target
 
 

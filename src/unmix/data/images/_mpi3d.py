@@ -4,28 +4,13 @@ import math
 
 import numpy as np
 import torch
-from jaxtyping import Int, UInt8
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from .._factors import FactorDataset
 from ._colour import as_bytes
-from ._rays import (
-    Hit,
-    Rays,
-    averaged,
-    back,
-    box,
-    camera,
-    capsule,
-    cylinder,
-    disc,
-    moved,
-    nearest,
-    painted,
-    per_image,
-    round_side,
-    sphere,
-)
+from ._rays import Hit, Rays, averaged, back, camera, inside, moved, near, nearest, painted, per_image
+from ._solids import box, capsule, cylinder, disc, round_side, sphere
 from ._twin import twin
 
 FACTORS = {
@@ -83,26 +68,37 @@ def mpi3d(
     >>> still[:, 2, 2].tolist()  # the wall does not move
     [[115, 64, 153], [115, 64, 153]]
     """
-    return twin(paint, FACTORS, n_samples=n_samples, size=size, random_state=random_state, work=600)
+    return twin(paint, FACTORS, n_samples=n_samples, size=size, random_state=random_state, work=100)
 
 
 def paint(levels: Int[Tensor, "n 7"], *, size: int) -> UInt8[Tensor, "n size size 3"]:
     """Cast rays at the arm of each image."""
-    colour, kind, large, height, wall, turn, bend = levels.T
-    up = torch.deg2rad(12.0 + 14.0 * height)
+    up = torch.deg2rad(12.0 + 14.0 * levels[:, 3])
     eye = 6.0 * per_image(torch.zeros_like(up), -up.cos(), up.sin())
     rays = camera(eye, (0.0, 0.0, 0.72), view=34.0, rays=_RAYS[size])
-    yaw, pitch = torch.deg2rad(-45 + turn * 270 / 39), torch.deg2rad(-60 + bend * 80 / 39)
-    elbow, hand = _joints(yaw, pitch)
-    parts = [
-        *_post(rays, yaw),
-        (capsule(rays, _shoulder(yaw), elbow, 0.09), _rgb([_METAL], colour * 0)),
-        (capsule(rays, elbow, hand, 0.075), _rgb([_METAL], colour * 0)),
-        (sphere(rays, elbow, torch.full_like(elbow[0], 0.13)), _rgb([_JOINT], colour * 0)),
-        (_object(rays, hand, yaw, kind, large), _rgb(_COLOURS, colour)),
-    ]
-    colours = painted(rays, _scenery(rays, _rgb(_BACKGROUNDS, wall)), parts)
+    _, shoulder, elbow, hand = _joints(levels)
+    reach = near(rays, 0.5 * shoulder, 0.52) | near(rays, hand, 0.62)
+    reach |= near(rays, (shoulder + elbow) / 2, _UPPER / 2 + 0.1)
+    reach |= near(rays, (elbow + hand) / 2, _LOWER / 2 + 0.14)
+    colours = inside(_scenery(rays, levels), rays, reach, levels, _colours)
     return as_bytes(averaged(colours.transpose(0, 1), size)).permute(0, 2, 3, 1)
+
+
+def _colours(rays: Rays, levels: Int[Tensor, "n 7"]) -> Float[Tensor, "3 n H W"]:
+    """Return what rays find: foot, post, arm, object, or what is behind them."""
+    yaw, shoulder, elbow, hand = _joints(levels)
+    one = torch.ones_like(yaw)[:, None, None]
+    metal, joint = (_rgb([colour], 0 * levels[:, 0]) for colour in (_METAL, _JOINT))
+    parts = [
+        (cylinder(rays, 0.42 * one, 0 * one, 0.1 * one), joint),
+        (cylinder(rays, 0.14 * one, 0.1 * one, _SHOULDER * one), metal),
+        (sphere(rays, shoulder, 0.19 * one), joint),
+        (capsule(rays, shoulder, elbow, 0.09), metal),
+        (capsule(rays, elbow, hand, 0.075), metal),
+        (sphere(rays, elbow, 0.13 * one), joint),
+        (_object(rays, hand, yaw, levels), _rgb(_COLOURS, levels[:, 0])),
+    ]
+    return painted(rays, _scenery(rays, levels), parts)
 
 
 def _rgb(table: object, chosen: Tensor) -> Tensor:
@@ -110,31 +106,21 @@ def _rgb(table: object, chosen: Tensor) -> Tensor:
     return torch.tensor(table, device=chosen.device)[chosen].T[..., None, None]
 
 
-def _shoulder(yaw: Tensor) -> Tensor:
-    return per_image(0 * yaw, 0 * yaw, 0 * yaw + _SHOULDER)
+def _joints(levels: Int[Tensor, "n 7"]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the angle of the shoulder, and where shoulder, elbow and hand are.
 
-
-def _joints(yaw: Tensor, pitch: Tensor) -> tuple[Tensor, Tensor]:
-    """Return elbow and hand: the upper arm rises by 55°, the lower one by its own angle."""
+    The upper arm rises by 55°, the lower one by its own angle.
+    """
+    yaw, pitch = torch.deg2rad(-45 + levels[:, 5] * 270 / 39), torch.deg2rad(-60 + levels[:, 6] * 80 / 39)
     rise = math.radians(55)
     out, top = _UPPER * math.cos(rise), _SHOULDER + _UPPER * math.sin(rise)
     far, end = out + _LOWER * pitch.cos(), top + _LOWER * pitch.sin()
-    elbow = per_image(out * yaw.cos(), out * yaw.sin(), 0 * yaw + top)
-    return elbow, per_image(far * yaw.cos(), far * yaw.sin(), end)
+    x, y = yaw.cos(), yaw.sin()
+    shoulder = per_image(0 * yaw, 0 * yaw, 0 * yaw + _SHOULDER)
+    return yaw, shoulder, per_image(out * x, out * y, 0 * yaw + top), per_image(far * x, far * y, end)
 
 
-def _post(rays: Rays, yaw: Tensor) -> list[tuple[Hit, Tensor]]:
-    """Meet the foot, the post, and the shoulder's joint."""
-    one = torch.ones_like(yaw)[:, None, None]
-    dark, bright = (_rgb([colour], yaw.long() * 0) for colour in (_JOINT, _METAL))
-    return [
-        (cylinder(rays, 0.42 * one, 0 * one, 0.1 * one), dark),
-        (cylinder(rays, 0.14 * one, 0.1 * one, _SHOULDER * one), bright),
-        (sphere(rays, _shoulder(yaw), 0.19 * one), dark),
-    ]
-
-
-def _object(rays: Rays, hand: Tensor, yaw: Tensor, kind: Tensor, large: Tensor) -> Hit:
+def _object(rays: Rays, hand: Tensor, yaw: Tensor, levels: Int[Tensor, "n 7"]) -> Hit:
     """Meet what the hand holds, which turns with the shoulder and stays upright."""
     nothing, one = torch.zeros_like(yaw), torch.ones_like(yaw)
     axes = torch.stack(
@@ -144,18 +130,18 @@ def _object(rays: Rays, hand: Tensor, yaw: Tensor, kind: Tensor, large: Tensor) 
             per_image(nothing, nothing, one),
         ]
     )
-    near = moved(rays, hand, axes)
-    s, kind = (0.24 + 0.10 * large)[:, None, None], kind[:, None, None]
-    found = box(near, torch.stack([-0.9 * s] * 3), torch.stack([0.9 * s] * 3))
-    cone = nearest(round_side(near, 1.1 * s, -s, 1.2 * s, 0.5), disc(near, 1.1 * s, -s, -1.0))
-    for k, hit in enumerate((cylinder(near, 0.85 * s, -s, s), sphere(near, 0 * near.origin, 1.1 * s), cone)):
+    seen = moved(rays, hand, axes)
+    s, kind = (0.24 + 0.10 * levels[:, 2])[:, None, None], levels[:, 1, None, None]
+    found = box(seen, torch.stack([-0.9 * s] * 3), torch.stack([0.9 * s] * 3))
+    cone = nearest(round_side(seen, 1.1 * s, -s, 1.2 * s, 0.5), disc(seen, 1.1 * s, -s, -1.0))
+    for k, hit in enumerate((cylinder(seen, 0.85 * s, -s, s), sphere(seen, 0 * seen.origin, 1.1 * s), cone)):
         found = Hit(*(torch.where(kind == k + 1, a, b) for a, b in zip(hit, found, strict=True)))
     return back(found, axes)
 
 
-def _scenery(rays: Rays, wall: Tensor) -> Tensor:
+def _scenery(rays: Rays, levels: Int[Tensor, "n 7"]) -> Float[Tensor, "3 n H W"]:
     """Return the wall, and the table before it."""
     down = torch.where(rays.way[2] < -1e-3, -rays.origin[2] / rays.way[2].clamp(max=-1e-3), 1e3)
     x, y, _ = rays.at(down)
-    table = _rgb([_TABLE], torch.zeros(1, dtype=torch.long, device=x.device))
+    table, wall = _rgb([_TABLE], 0 * levels[:, 4]), _rgb(_BACKGROUNDS, levels[:, 4])
     return torch.where((y < 2.0) & (x.abs() < 1e2), table, wall)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 Paint = Callable[[Num[Tensor, "n k"]], UInt8[Tensor, "n h w c"]]
 
-_HOST, _DEVICE = 2**20, 2**28  # floats that a chunk of images works with: what fits a cache, and a GPU
+_HOST, _DEVICE = 2**20, 2**29  # floats that a chunk of images works with: what fits a cache, and a GPU
 
 
 @final

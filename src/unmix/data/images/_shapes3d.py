@@ -9,20 +9,8 @@ from torch import Tensor
 
 from .._factors import FactorDataset
 from ._colour import hues
-from ._rays import (
-    Hit,
-    Rays,
-    averaged,
-    box,
-    camera,
-    cylinder,
-    dot,
-    nearest,
-    per_image,
-    round_side,
-    sphere,
-    unit,
-)
+from ._rays import Hit, Rays, averaged, camera, dot, nearest, per_image, unit
+from ._solids import box, cylinder, round_side, sphere
 from ._twin import twin
 
 FACTORS = {"floor_hue": 10, "wall_hue": 10, "object_hue": 10, "scale": 8, "shape": 4, "orientation": 15}
@@ -75,7 +63,7 @@ def shapes3d(
     >>> red_floor.images[:, 15, 7].argmax(1).tolist()
     [0, 0, 0]
     """
-    return twin(paint, FACTORS, n_samples=n_samples, size=size, random_state=random_state, work=24)
+    return twin(paint, FACTORS, n_samples=n_samples, size=size, random_state=random_state, work=8)
 
 
 def paint(levels: Int[Tensor, "n 6"], *, size: int) -> UInt8[Tensor, "n size size 3"]:

@@ -119,7 +119,7 @@ def unpacked(shape: tuple[int, ...], blocks: Iterable[np.ndarray], dtype: Any = 
 def npy(path: Path) -> np.ndarray:
     """Map an NPY file into memory."""
     with whole(path, "NPY"):
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        return np.load(path, mmap_mode="c", allow_pickle=False)  # torch wants to be able to write
 
 
 def npz_names(path: Path) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def npz_array(path: Path, key: str) -> np.ndarray:
         if archive.getinfo(key + ".npy").compress_type == zipfile.ZIP_STORED:
             at = archive.getinfo(key + ".npy").header_offset
             start = _after_name(path, at) + stream.tell()
-            return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape, order=order)
+            return np.memmap(path, dtype=dtype, mode="c", offset=start, shape=shape, order=order)
         flat = unpacked((int(np.prod(shape)),), _unzipped(stream, dtype), dtype)
         return flat.reshape(shape, order=order)
 
