@@ -17,7 +17,11 @@ from unmix.experiments.papers.cg.promised import PROMISED
 from unmix.experiments.papers.ddl import _common as ddl
 from unmix.experiments.papers.ddl.recovery import EXACT
 from unmix.experiments.papers.mechanistic import _common as slots
+<<<<<<< HEAD
 from unmix.experiments.papers.pdgmm import _balls, d5_bounds, d9, d10, d11, second_stage
+=======
+from unmix.experiments.papers.nearid import table2
+>>>>>>> e18
 from unmix.experiments.papers.pdgmm import _common as pdgmm
 from unmix.experiments.papers.tables import number
 from unmix.experiments.papers.trust import judgement, nulls
@@ -162,6 +166,16 @@ KEPT = {  # families in which the assumptions of an estimator hold
     ),
 }
 
+# tables on images: the scores that stand in one entry, and the paper's mean over its own sets
+PICTURES: dict[str, tuple[str, ...]] = {
+    "nearid.table2": ("InfoM", "InfoE", "InfoC"),
+    "nearid.images": ("permutation", "rigid", "linear", "ica", "efficiency", "MCC between runs"),
+    "ddl.table1": ("FactorVAE score", "DCI, boosting"),
+    "ddl.table7": ("FactorVAE score", "DCI, boosting"),
+    "ddl.table8": ("FactorVAE score", "DCI, boosting"),
+}
+MEANS = {"nearid.table2": table2.PAPER_MEAN}
+
 
 def filled(text: str, tables: Iterable[Table], units: Mapping[str, judgement.Units] | None = None) -> str:
     """Return a document with its tables written again; that of trust where its runs are given."""
@@ -178,6 +192,8 @@ def block(name: str, table: Table | None) -> str:
     """Write one table: a line for each setting, and a column for each entry of its view."""
     if table is None:
         return f"`unmix reproduce {name}`: not run yet.\n"
+    if name in PICTURES:
+        return picture_block(name, table)
     lines = {(line.row, line.value, line.column): line for line in table.lines}
     view, settings = VIEWS[name], dict.fromkeys(line.column for line in table.lines)
     grid = [[at, *(_entry(head, lines.get((*view[head], at))) for head in view)] for at in settings]
@@ -192,6 +208,54 @@ def block(name: str, table: Table | None) -> str:
             "",
         ]
     )
+
+
+def picture_block(name: str, table: Table) -> str:
+    """Write a table on images: a line for each method, a column for each twin, and their mean."""
+    scores, columns = PICTURES[name], list(dict.fromkeys(line.column for line in table.lines))
+    lines = {(line.row, line.column, line.value.partition(" of ")[0]): line for line in table.lines}
+    mean = len(columns) > 2
+    rows = [["", *columns, *(["mean"] * mean)], ["---"] * (len(columns) + 1 + mean)]
+    for row in dict.fromkeys(line.row for line in table.lines):
+        at = [[lines.get((row, column, score)) for score in scores] for column in columns]
+        if any(line is not None and line.ours is not None for entry in at for line in entry):
+            means = [_means(at, MEANS.get(name, {}).get(row))] * mean
+            rows.append([row, *map(_several, at), *means])
+    return "\n".join(
+        [
+            f"`unmix reproduce {name} --budget {table.budget}`, {', '.join(scores)}; mean of seeds, whose "
+            "number is given where it is not three. Behind a stroke the paper's, on another set of images:",
+            "",
+            *(f"| {' | '.join(row)} |" for row in rows),
+            "",
+        ]
+    )
+
+
+def _several(entry: list[Line | None]) -> str:
+    """Write several scores of one method on one twin, the paper's behind a stroke."""
+    if any(line is None or line.ours is None for line in entry):
+        return ""
+    found = [line for line in entry if line is not None]
+    few = "" if found[0].n == 3 else f" ({found[0].n})"
+    return _beside([line.ours for line in found], [line.paper for line in found]) + few
+
+
+def _means(entries: list[list[Line | None]], paper: Iterable[float] | None) -> str:
+    """Write the mean over twins, where all have a number."""
+    ours = [[None if line is None else line.ours for line in entry] for entry in entries]
+    if any(value is None for entry in ours for value in entry):
+        return ""
+    return _beside([sum(values) / len(values) for values in zip(*ours, strict=True)], list(paper or [None]))
+
+
+def _beside(ours: list[float | None], paper: list[float | None]) -> str:
+    known = "" if None in paper else " \\| " + " ".join(map(_short, paper))
+    return " ".join(map(_short, ours)) + known
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}".replace("0.", ".", 1)
 
 
 def trust_block(units: Mapping[str, judgement.Units]) -> str:

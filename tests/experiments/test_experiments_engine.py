@@ -207,3 +207,17 @@ def test_what_is_no_experiment_is_refused():
         tasks_of(fake_table, seeds=0)
     with pytest.raises(ValueError, match="`better`"):
         Cell("row", "column", better="bigger")
+
+
+def test_tables_that_ask_for_the_same_run_share_it(store, monkeypatch, tmp_path):
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    other = [replace(task, module="fake_table_again", cells=task.cells[:1]) for task in tasks(1)]
+    assert all(a.work == b.work and a.key != b.key for a, b in zip(tasks(1), other, strict=True))
+    monkeypatch.setattr("unmix.experiments.engine._runner.load_experiment", lambda name: fake_table)
+    outcome, _ = swept([*tasks(1), *other], store)
+    assert outcome.done == 12 and (tmp_path / "log").stat().st_size == 6
+    found = {record["key"]: record for record in store.records()}
+    for a, b in zip(tasks(1), other, strict=True):
+        assert found[a.key]["values"] == found[b.key]["values"]
+        assert found[b.key]["experiment"] == "fake_table_again" and len(found[b.key]["cells"]) == 1
+    assert swept([*tasks(1), *other], store)[0].skipped == 12

@@ -46,32 +46,32 @@ class Grid:
 @pytest.fixture(scope="module")
 def whole():
     rows = np.arange(np.prod(SIZES))
-    return Pictures(Grid(), rows, np.random.default_rng(0).permutation(rows))
+    return Pictures("grid", Grid(), rows, np.random.default_rng(0).permutation(rows))
 
 
 @pytest.fixture(scope="module")
 def some(whole):
     """The same as a part of a larger set, whose factors can't be held still exactly."""
-    return Pictures(Grid(2), 2 * whole.rows, whole.scored)
+    return Pictures("grid", Grid(2), 2 * whole.rows, whole.scored)
 
 
 def test_the_truth_scores_1_and_noise_its_floor(whole):
     truth = scores(whole, whole.data.factors.astype(float), "smoke")
-    noise = scores(whole, reference_codes(NOISE, whole, 8, 0, "cpu"), "smoke")
+    noise = scores(whole, reference_codes(NOISE, whole, 8, 0, Place("cpu")), "smoke")
     assert truth["mcc"] == pytest.approx(1) and truth["InfoE"] > 0.99 and truth["FactorVAE score"] == 1
     assert noise["mcc"] < 0.3 and noise["InfoE"] < 0.1 and noise["FactorVAE score"] < 0.6
     assert noise["InfoM"] > 0.3, "noise is modular by itself: InfoM is never to be read alone"
 
 
 def test_a_rotation_of_the_truth_tells_all_and_separates_nothing(whole):
-    turned = scores(whole, reference_codes(ROTATION, whole, 8, 0, "cpu"), "smoke")
+    turned = scores(whole, reference_codes(ROTATION, whole, 8, 0, Place("cpu")), "smoke")
     truth = scores(whole, whole.data.factors.astype(float), "smoke")
     assert turned["InfoE"] > 0.9
     assert all(turned[name] < truth[name] - 0.2 for name in ("InfoM", "InfoC", "MIG")), turned
 
 
 def test_scores_ignore_order_and_sign_of_codes(whole):
-    codes = reference_codes(ROTATION, whole, 4, 1, "cpu")
+    codes = reference_codes(ROTATION, whole, 4, 1, Place("cpu"))
     plain, turned = (scores(whole, c, "smoke") for c in (codes, -codes[:, [2, 0, 3, 1]]))
     same = ("InfoM", "InfoE", "InfoC", "mcc", "MIG", "SAP", "FactorVAE score")
     assert [plain[name] for name in same] == pytest.approx([turned[name] for name in same], abs=2e-3)
@@ -88,7 +88,7 @@ def test_factors_are_held_still_where_every_combination_has_an_image(whole, some
 
 
 def test_components_of_all_codes_are_the_factors_again(whole):
-    turned = reference_codes(ROTATION, whole, 8, 0, "cpu")
+    turned = reference_codes(ROTATION, whole, 8, 0, Place("cpu"))
     found = independent(turned, 0, "cpu")
     assert found.shape == (len(turned), 4), "directions that are not used are dropped"
     assert scores(whole, found, "smoke")["mcc"] > 0.99 > 0.9 > scores(whole, turned, "smoke")["mcc"]
@@ -99,9 +99,9 @@ def test_components_of_pixels_are_principal_ones():
     pixels = seen.images("cpu").flatten(1).double().numpy() / 255
     centred = pixels - pixels.mean(0)
     u, s, _ = np.linalg.svd(centred, full_matrices=False)
-    found = pixel_components(seen, 3, "cpu")
+    found = pixel_components(seen.images("cpu"), 3)
     assert np.allclose(np.abs(found), np.abs(u * s)[:, :3], atol=1e-4)
-    assert reference_codes(PIXELS, seen, 3, 0, "cpu").shape == (len(seen.rows), 3)
+    assert reference_codes(PIXELS, seen, 3, 0, Place("cpu")).shape == (len(seen.rows), 3)
 
 
 @pytest.mark.parametrize("twin", TWINS)

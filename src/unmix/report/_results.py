@@ -85,7 +85,7 @@ def _facts(tables: tuple[Table, ...]) -> list[tuple[str, str, str]]:
         ("Better", str(total("better")), "than the paper"),
         ("Within", str(total("within")), "both spreads"),
         ("Worse", str(total("worse")), "than the paper"),
-        ("Not judged", str(total("not judged")), "too small a budget"),
+        ("Not judged", str(total("not judged")), "too small a budget, or other data than the paper's"),
         ("Failed", str(total("failed")), "see the tables"),
     ]
 

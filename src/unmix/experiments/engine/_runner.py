@@ -51,7 +51,8 @@ def sweep(
 
     At the end, also of a sweep that is stopped, results are folded into one file for each table. A run that
     raises is stored with its error and tried again by the next sweep. A run whose process dies is tried once
-    more by itself. Another sweep on the same folder shares the work.
+    more by itself. Another sweep on the same folder shares the work, and so do tables of one sweep that ask
+    for the same run: it is done once, and stored for each.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def sweep(
     wanted = deque(tasks if force else _missing(tasks, store, tell))
     pool = _Pool(executor, workers)
     try:
-        _run(wanted, store, pool, force, command, tell)
+        _run(wanted, store, pool, None if force else _sharing(tasks), command, tell)
     finally:
         pool.close(store)
         with contextlib.suppress(
@@ -169,12 +170,26 @@ class _Pool:
             self.executor.shutdown(wait=False, cancel_futures=True)
 
 
+def _sharing(tasks: Iterable[Task]) -> dict[str, list[Task]]:
+    """Gather tasks by what they compute."""
+    found: dict[str, list[Task]] = {}
+    for task in tasks:
+        found.setdefault(task.work, []).append(task)
+    return found
+
+
 def _run(
-    wanted: deque[Task], store: Store, pool: _Pool, force: bool, command: str, tell: Callable[..., None]
+    wanted: deque[Task],
+    store: Store,
+    pool: _Pool,
+    sharing: dict[str, list[Task]] | None,
+    command: str,
+    tell: Callable[..., None],
 ) -> None:
+    """Do all runs; those that are stored are left out, unless `sharing` is None, and all are done again."""
     elsewhere: deque[Task] = deque()
     while wanted or pool.flying or elsewhere:
-        _submit(wanted, elsewhere, store, pool, force, tell)
+        _submit(wanted, elsewhere, store, pool, sharing, command, tell)
         if not pool.flying:
             wanted, elsewhere = elsewhere, deque()  # another sweep has them all: look again in a while
             time.sleep(_POLL)
@@ -202,7 +217,8 @@ def _submit(
     elsewhere: deque[Task],
     store: Store,
     pool: _Pool,
-    force: bool,
+    sharing: dict[str, list[Task]] | None,
+    command: str,
     tell: Callable[..., None],
 ) -> None:
     while wanted and pool.room > 0:
@@ -210,13 +226,28 @@ def _submit(
         claim = store.claim(task)
         if claim is None:
             elsewhere.append(task)
-        elif not force and _stored(store, task):  # by another sweep, since we looked
+        elif sharing is not None and _stored(store, task):  # by another sweep, since we looked
             store.release(task, claim)
             pool.suspects.discard(task.key)
             tell("skip", task)
+        elif sharing is not None and (shared := _of_another_table(store, task, sharing)) is not None:
+            store.write(_record(task, shared, command))
+            store.release(task, claim)
+            tell("done", task, shared)
         else:
             tell("start", task)
             pool.submit(task, claim)
+
+
+def _of_another_table(store: Store, task: Task, sharing: dict[str, list[Task]]) -> dict[str, Any] | None:
+    """Return what another table of this sweep has stored of the same run, as this one would store it."""
+    for other in sharing[task.work]:
+        if other.key != task.key and _stored(store, other):
+            found = store.read(other)
+            return (
+                None if found is None else found | task.identity | {"key": task.key, "cells": task.described}
+            )
+    return None
 
 
 def _guilty(task: Task, pool: _Pool) -> bool:

@@ -107,11 +107,11 @@ class Store:
 
         The claim ends when the file returned is closed, or this process ends, however that happens.
         """
-        return take(self.folder / ".claims" / task.key, wait=False)
+        return take(self.folder / ".claims" / task.work, wait=False)
 
     def release(self, task: Task, claim: IO[str]) -> None:
         """Give a claim back."""
-        leave(self.folder / ".claims" / task.key, claim)
+        leave(self.folder / ".claims" / task.work, claim)
 
     def tidy(self) -> None:
         """Remove the folder of claims once it is empty."""

@@ -71,6 +71,11 @@ class Task:
         """The address of the result: a digest of its identity."""
         return key_of(self.identity)
 
+    @cached_property
+    def work(self) -> str:
+        """What is to be computed, whichever table asks for it: a digest of its identity but for the table."""
+        return key_of(self.identity | {"experiment": ""})
+
     @property
     def described(self) -> list[dict[str, Any]]:
         """What a stored result says about its cells."""

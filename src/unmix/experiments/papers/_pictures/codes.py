@@ -15,7 +15,7 @@ from unmix.training import device as device_of
 
 from ...engine import Place
 from .models import make
-from .twins import pictures
+from .twins import Pictures, pictures
 
 _CHUNK, _COMPARED = 4096, 1000
 
@@ -61,17 +61,34 @@ def learned(settings: dict[str, Any], seed: int, budget: str, place: Place) -> L
         found = _read(folder)
         if found is None:
             with place.training():
-                found = _trained(settings, seed, budget, place.device, folder)
+                found = _trained(settings, seed, budget, place, folder)
             _keep(folder, found)
     return found
 
 
-def _trained(settings: dict[str, Any], seed: int, budget: str, device: str, folder: Path | None) -> Learned:
+def drawn(seen: Pictures, place: Place) -> torch.Tensor:
+    """Return all images on the device; they are drawn once, and kept where there is a place for them."""
+    spot = device_of(place.device)
+    with place.kept(f"{seen.name}-{seen.data.images.shape[1]}-{len(seen.rows)}") as folder:
+        if folder is None:
+            return seen.images(spot)
+        path = folder / "images.npy"
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            images = seen.images(spot)
+            with open(folder / "images.part", "wb") as file:
+                np.save(file, images.cpu().numpy())
+            (folder / "images.part").replace(path)
+            return images
+    return torch.from_numpy(np.load(path, mmap_mode="c")).to(spot)
+
+
+def _trained(settings: dict[str, Any], seed: int, budget: str, place: Place, folder: Path | None) -> Learned:
     """Train, encode all images, and leave the device as it was."""
-    start, spot = time.perf_counter(), device_of(device)
+    start, spot = time.perf_counter(), device_of(place.device)
     seen = pictures(settings["twin"], budget, settings.get("size", 0))
-    images = seen.images(spot)
-    run = {"device": device, "checkpoint": None if folder is None else folder / "checkpoint"}
+    images = drawn(seen, place)
+    run = {"device": place.device, "checkpoint": None if folder is None else folder / "checkpoint"}
     model = make(settings, len(seen.data.sizes), budget, random_state=seed, **run)
     model.fit(images)
     codes = np.concatenate([model.transform(part) for part in images.split(_CHUNK)])

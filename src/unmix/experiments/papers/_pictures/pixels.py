@@ -4,24 +4,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unmix.training import device as device_of
-
-from .twins import Pictures
-
 _CHUNK, _PASSES, _SPARE = 4096, 6, 8
 
 
-def pixel_components(pictures: Pictures, n_components: int, device: str) -> np.ndarray:
-    """Return the principal components of the pixels of all images.
+def pixel_components(images: Tensor, n_components: int) -> np.ndarray:
+    """Return the principal components of the pixels of images.
 
     The leading directions Q come from subspace iteration, Q <- orthonormal(X'(X Q)) with X the centred
     pixels. Images are held as bytes and passed in chunks: neither floats nor a covariance are ever held.
 
     Parameters
     ----------
-    pictures : Pictures
+    images : Tensor of shape (n_images, height, width, n_channels)
+        Bytes, on the device to compute on.
     n_components : int
-    device : str
 
     Returns
     -------
@@ -31,8 +27,7 @@ def pixel_components(pictures: Pictures, n_components: int, device: str) -> np.n
     ----------
     Halko, Martinsson and Tropp (2011), Finding structure with randomness, SIAM Review 53(2), algorithm 4.4.
     """
-    images = pictures.images(device_of(device)).flatten(1)
-    parts = images.split(_CHUNK)
+    parts = images.flatten(1).split(_CHUNK)
     mean = torch.stack([part.double().mean(0) * len(part) for part in parts]).sum(0) / len(images)
     q = torch.randn(len(mean), n_components + _SPARE, generator=torch.Generator().manual_seed(0))
     q = q.to(images.device)

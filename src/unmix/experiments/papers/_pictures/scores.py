@@ -7,8 +7,9 @@ import numpy as np
 from unmix.estimators import FastICA
 from unmix.metrics import dci, factor_vae_score, infomec, mcc, mig, sap
 
-from ...engine import NOISE, PIXELS, ROTATION
+from ...engine import NOISE, PIXELS, ROTATION, Place
 from .._references import rotated
+from .codes import drawn
 from .pixels import pixel_components
 from .twins import Pictures
 
@@ -85,7 +86,7 @@ def independent(codes: np.ndarray, seed: int, device: str, *, rtol: float = 1e-3
     return model.fit(codes).transform(codes)
 
 
-def reference_codes(row: str, pictures: Pictures, n_codes: int, seed: int, device: str) -> np.ndarray:
+def reference_codes(row: str, pictures: Pictures, n_codes: int, seed: int, place: Place) -> np.ndarray:
     """Return codes of all images that no network learned, as many columns as a model would have.
 
     Parameters
@@ -94,7 +95,7 @@ def reference_codes(row: str, pictures: Pictures, n_codes: int, seed: int, devic
     pictures : Pictures
     n_codes : int
     seed : int
-    device : str
+    place : Place
 
     Returns
     -------
@@ -104,7 +105,9 @@ def reference_codes(row: str, pictures: Pictures, n_codes: int, seed: int, devic
     if row == NOISE:
         return rng.normal(size=(len(pictures.rows), n_codes))
     if row == PIXELS:
-        return independent(pixel_components(pictures, n_codes, device), seed, device, rtol=1e-6)
+        with place.training():
+            codes = pixel_components(drawn(pictures, place), n_codes)
+        return independent(codes, seed, place.device, rtol=1e-6)
     factors = pictures.data.factors[pictures.rows].astype(float)
     white = (factors - factors.mean(0)) / factors.std(0)
     return rotated(np.pad(white, ((0, 0), (0, max(0, n_codes - white.shape[1])))), seed)

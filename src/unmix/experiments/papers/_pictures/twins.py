@@ -33,6 +33,7 @@ class Pictures:
 
     Attributes
     ----------
+    name : str
     data : FactorDataset
         The whole twin; its images are drawn when they are asked for.
     rows : int array
@@ -41,6 +42,7 @@ class Pictures:
         Which of these are scored: positions in `rows`.
     """
 
+    name: str
     data: Any
     rows: np.ndarray
     scored: np.ndarray
@@ -82,4 +84,4 @@ def pictures(twin: str, budget: str, size: int = 0) -> Pictures:
     few = np.flatnonzero((data.factors < most).all(1))
     rows = few if len(few) <= IMAGES[budget] else np.sort(rng.choice(few, IMAGES[budget], replace=False))
     scored = rng.permutation(len(rows))[: SCORED[budget]]
-    return Pictures(data, rows, scored)
+    return Pictures(twin.partition(" ")[0], data, rows, scored)

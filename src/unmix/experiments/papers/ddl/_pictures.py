@@ -22,8 +22,7 @@ ROWS = {
 }
 PLAIN, SPARSE_LATENT, SPARSE, ORTHOGONAL, CURVED = ROWS
 WEIGHTS = {NONE: 0.0, LATENT: 0.3, DEPENDENCY: 0.03, OROJAR: 1e-4, HESSIAN: 1e-2}
-GAMMA = {"Shapes3D twin": 40.0}
-USUAL_GAMMA, LATENTS, STD = 10.0, 10, 0.05
+GAMMA, LATENTS, STD = 10.0, 10, 0.05
 SCORES = ("FactorVAE score", PUBLISHED)
 VALUES = (*SCORES, "DCI, forest", "active latents", *PARTS, "mcc", "MIG", "SAP")
 BUDGETS = ("smoke", "laptop", "gpu")
@@ -35,7 +34,9 @@ def cells(
 ) -> tuple[Cell, ...]:
     """Return the cells of a row in the column of a twin: the two published scores, then the others."""
     known = dict(zip(SCORES, (paper[:2], paper[2:]), strict=True)) if paper else {}
-    settings = {"model": row, "twin": twin} | ({"size": size} if size else {})
+    settings: dict[str, Any] = {"model": row, "twin": twin} | ({"size": size} if size else {})
+    if row in ROWS:
+        settings |= {"penalty": ROWS[row], "weight": WEIGHTS[ROWS[row]], "gamma": GAMMA}
     return tuple(
         Cell(
             row,
@@ -63,7 +64,7 @@ def run(cell: Cell, seed: int, budget: str, place: Place) -> dict[str, Any]:
     size = given.get("size", 0) if budget == "gpu" else 0  # images of the other budgets have one size
     seen = pictures(given["twin"], budget, size)
     if given["model"] in REFERENCES:
-        codes, told = reference_codes(given["model"], seen, LATENTS, seed, place.device), {}
+        codes, told = reference_codes(given["model"], seen, LATENTS, seed, place), {}
     else:
         found = learned(_training(given, size), seed, budget, place)
         codes, told = found.codes, {"PSNR": found.psnr, "seconds of training": found.seconds}
@@ -73,6 +74,5 @@ def run(cell: Cell, seed: int, budget: str, place: Place) -> dict[str, Any]:
 
 def _training(given: Any, size: int) -> dict[str, Any]:
     """Return the settings of a training, the same for every table that asks for it."""
-    penalty, twin = ROWS[given["model"]], given["twin"]
-    settings = {"model": FACTOR, "twin": twin, "penalty": penalty, "weight": WEIGHTS[penalty]}
-    return settings | {"gamma": GAMMA.get(twin, USUAL_GAMMA)} | ({"size": size} if size else {})
+    settings = {name: given[name] for name in ("twin", "penalty", "weight", "gamma")}
+    return settings | {"model": FACTOR} | ({"size": size} if size else {})

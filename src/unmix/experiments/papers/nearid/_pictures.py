@@ -33,7 +33,7 @@ def run(cell: Cell, seed: int, budget: str, place: Place) -> dict[str, Any]:
         return _agreement(given, seed, budget, place)
     seen = pictures(given["twin"], budget)
     if given["model"] in REFERENCES:
-        codes = reference_codes(given["model"], seen, 2 * len(seen.data.sizes), seed, place.device)
+        codes = reference_codes(given["model"], seen, 2 * len(seen.data.sizes), seed, place)
         return scores(seen, codes, budget)
     if given["model"] != AE:
         found = learned(_training(given), seed, budget, place)
@@ -75,7 +75,7 @@ def _agreement(given: Any, seed: int, budget: str, place: Place) -> dict[str, An
     """Align two trainings that differ in their seed, or one with a rotation of itself."""
     seen, row = pictures(given["twin"], budget), given["model"]
     if row in REFERENCES:
-        codes = reference_codes(row, seen, 2 * len(seen.data.sizes), seed, place.device)
+        codes = reference_codes(row, seen, 2 * len(seen.data.sizes), seed, place)
         pair = [codes[seen.scored], rotated(codes[seen.scored], seed)]
         turned = pair
     else:
