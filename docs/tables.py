@@ -17,11 +17,8 @@ from unmix.experiments.papers.cg.promised import PROMISED
 from unmix.experiments.papers.ddl import _common as ddl
 from unmix.experiments.papers.ddl.recovery import EXACT
 from unmix.experiments.papers.mechanistic import _common as slots
-<<<<<<< HEAD
-from unmix.experiments.papers.pdgmm import _balls, d5_bounds, d9, d10, d11, second_stage
-=======
 from unmix.experiments.papers.nearid import table2
->>>>>>> e18
+from unmix.experiments.papers.pdgmm import _balls, d5_bounds, d9, d10, d11, second_stage
 from unmix.experiments.papers.pdgmm import _common as pdgmm
 from unmix.experiments.papers.tables import number
 from unmix.experiments.papers.trust import judgement, nulls
