@@ -27,7 +27,7 @@ PAPER = {
     4: (0.953, 0.853, 0.932, 0.880),
     6: (0.743, 0.105, 0.293, 0.407, 0.474, 0.595),
 }
-MEAN, WORST, ALL = "R² per ball", "R² per ball of the worst", "R² of positions"
+MEAN, WORST, ALL = "R² per ball", "R² per ball of the worst", "R² all positions"
 FIRST = "R² per ball of the first stage"
 
 

@@ -20,7 +20,7 @@ from ._balls import (
 __all__ = ["BUDGETS", "CELLS", "run"]
 
 SOURCE = "arXiv:2604.13218, appendix D.11"
-OWN, OTHER, ALL = "R² own coordinate", "R² other coordinate", "R² of positions"
+OWN, OTHER, ALL = "R² own coordinate", "R² other coordinate", "R² all positions"
 FIRST = "R² own coordinate of the first stage"
 PAPER = {OWN: (0.98 + 0.95 + 0.97 + 0.99) / 4, OTHER: 0.03}
 AT = "two balls, x and y apart"
