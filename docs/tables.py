@@ -18,10 +18,10 @@ from unmix.experiments.papers.ddl import _common as ddl
 from unmix.experiments.papers.ddl.recovery import EXACT
 from unmix.experiments.papers.mechanistic import _common as slots
 from unmix.experiments.papers.nearid import table2
+from unmix.experiments.papers.pdgmm import _balls, d5_bounds, d9, d10, d11, second_stage
 from unmix.experiments.papers.pdgmm import _common as pdgmm
-from unmix.experiments.papers.pdgmm import d5_bounds, d9, second_stage
 from unmix.experiments.papers.tables import number
-from unmix.experiments.papers.trust import judgement
+from unmix.experiments.papers.trust import judgement, nulls
 from unmix.plots import reliability
 
 ROOT = Path(__file__).parent.parent
@@ -99,6 +99,29 @@ VIEWS: dict[str, View] = {
         "sparse basis of raw x": (pdgmm.SECOND, "shd"),
         **beside("shd"),
     },
+    "pdgmm.d10": {
+        "points, both stages": (_balls.POINTS, d10.MEAN),
+        "paper": (_balls.POINTS, d10.MEAN),
+        "worst ball": (_balls.POINTS, d10.WORST),
+        "first stage alone": (_balls.POINTS, d10.FIRST),
+        "R² of positions": (_balls.POINTS, d10.ALL),
+        "convolutions, both stages": (_balls.PUBLISHED, d10.MEAN),
+        "points, not trained": (_balls.UNTRAINED, d10.MEAN),
+        "sparse basis of pixel PCA": (pdgmm.SECOND, d10.MEAN),
+        "pixel PCA": (RAW, d10.MEAN),
+        "rotation floor": (ROTATION, d10.MEAN),
+    },
+    "pdgmm.d11": {
+        "points, both stages": (_balls.POINTS, d11.OWN),
+        "paper": (_balls.POINTS, d11.OWN),
+        "largest of another": (_balls.POINTS, d11.OTHER),
+        "first stage alone": (_balls.POINTS, d11.FIRST),
+        "convolutions, both stages": (_balls.PUBLISHED, d11.OWN),
+        "points, not trained": (_balls.UNTRAINED, d11.OWN),
+        "sparse basis of pixel PCA": (pdgmm.SECOND, d11.OWN),
+        "pixel PCA": (RAW, d11.OWN),
+        "rotation floor": (ROTATION, d11.OWN),
+    },
     "pdgmm.second_stage": {
         "MCC": (pdgmm.SECOND, "mcc"),
         "ceiling": (second_stage.CEILING, "mcc"),
@@ -127,6 +150,17 @@ VIEWS: dict[str, View] = {
     },
     "scale.pdgmm": {"MCC": (pdgmm.BOTH, "mcc"), "seconds": (pdgmm.BOTH, "seconds"), **beside("mcc")},
     "scale.mechanistic": SLOTS | {"seconds": (slots.SEARCH, "seconds")},
+    "trust.nulls": {
+        "without a trusted latent": (nulls.VERDICT, nulls.CLEAN),
+        "largest probability, mean": (nulls.VERDICT, nulls.LARGEST),
+    },
+}
+GOALS, ASKED = "trust.goals", {"precision": {"quick": 0.97, "full": 0.98}, "recall": {"full": 0.85}}
+KEPT = {  # families in which the assumptions of an estimator hold
+    "PDGMM": ("mixture.masked", "mixture.resting"),
+    "diverse dictionary": tuple(
+        f"sparse: {kind}" for kind in ("waves and products", "networks", "linear", "bent sums", "noise")
+    ),
 }
 
 # tables on images: the scores that stand in one entry, and the paper's mean over its own sets
@@ -145,7 +179,8 @@ def filled(text: str, tables: Iterable[Table], units: Mapping[str, judgement.Uni
     stored = {table.experiment: table for table in reversed(tuple(tables)) if table.budget != "smoke"}
 
     def written(name: str) -> str:
-        return trust_block(units or {}) if name == judgement.EXPERIMENT else block(name, stored.get(name))
+        of_units = {judgement.EXPERIMENT: trust_block, GOALS: goals_block}
+        return of_units[name](units or {}) if name in of_units else block(name, stored.get(name))
 
     return BLOCK.sub(lambda found: found[1] + written(found[2]) + found[3], text)
 
@@ -235,6 +270,30 @@ def trust_block(units: Mapping[str, judgement.Units]) -> str:
         "last two lines are no data sets of their own: they add up the kinds as if each had a hundred."
     )
     return "\n".join([first, "", *(f"| {' | '.join(row)} |" for row in rows), ""])
+
+
+def goals_block(units: Mapping[str, judgement.Units]) -> str:
+    """Write what was asked for beside what was reached, by chains that have not seen the families."""
+    if not units:
+        return f"`unmix reproduce {judgement.EXPERIMENT}`: not run yet.\n"
+    judged = {effort: {each.name: each for each in judgement.lines(units, effort)} for effort in EFFORTS}
+    rows = [["Asked for", "goal", "reached", ""], ["---"] * 4]
+    for word, goals in ASKED.items():
+        for effort, goal in goals.items():
+            reached = getattr(judged[effort]["every kind alike, all"], word)
+            rows.append(_goal(f"{word}, every kind alike, effort {effort}", goal, reached))
+    for name, families in KEPT.items():
+        right, both = (sum(getattr(judged["full"][each], n) for each in families) for n in ("right", "both"))
+        rows.append(_goal(f"recall of {name} where its assumptions hold", 0.90, both / right))
+    for name, each in judged["full"].items():
+        if name.endswith(", null"):
+            words = f"data sets without a trusted latent, {name.removesuffix(', null')}, null families"
+            rows.append(_goal(words, 0.95, each.clean / each.n_worlds))
+    return "\n".join([*(f"| {' | '.join(row)} |" for row in rows), ""])
+
+
+def _goal(words: str, goal: float, reached: float) -> list[str]:
+    return [words, f"{goal:.2f}", f"{reached:.3f}", "met" if reached >= goal else "**missed**"]
 
 
 def _judged(*efforts: judgement.Line) -> list[str]:

@@ -247,6 +247,16 @@ def test_the_table_of_trust_has_a_line_for_every_family_and_says_what_was_truste
     assert "not run yet" in script.trust_block({})
 
 
+def test_goals_of_trust_that_are_missed_are_said_to_be(tables, units):
+    script = tables[0]
+    rows = [row.strip("| ").split(" | ") for row in script.goals_block(units).splitlines()[2:]]
+    assert len({row[0] for row in rows}) == len(rows) == 3 + 2 + len(units) + 1
+    assert all((row[3] == "met") == (float(row[2]) >= float(row[1])) for row in rows)
+    line = {each.name: each for each in script.judgement.lines(units, "full")}["every kind alike, all"]
+    assert f"{line.recall:.3f}" in {row[2] for row in rows}
+    assert "not run yet" in script.goals_block({})
+
+
 def test_a_table_that_was_not_run_says_so_and_only_its_place_is_written(tables):
     script, stored = tables
     text = "before\n<!-- table {} -->\nold\n<!-- /table -->\nafter\n"

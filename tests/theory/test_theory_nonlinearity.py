@@ -47,6 +47,26 @@ def test_entries_outside_the_structure_do_not_count():
     assert nonlinearity(jacobians, ring(3)).ranks == (2, 2, 2)
 
 
+@pytest.mark.parametrize("noise", [0.003, 0.03, 0.1])
+def test_a_linear_mixing_that_was_learned_bends_no_more_than_its_zeros(noise):
+    """The error of an estimate spans every direction; what it does to zeros tells how much that is worth."""
+    rng, structure = np.random.default_rng(0), ring(5)
+    weights = structure.support * rng.uniform(1, 2, (5, 5))
+    found = nonlinearity(weights + noise * rng.normal(size=(200, 5, 5)), structure)
+    assert not found and found.ranks == (1,) * 5 and min(found.margins) > 1e-3
+    assert found.null == pytest.approx(np.median(found.margins), rel=0.5)
+    assert "entries that should be zero vary by" in str(found)
+
+
+def test_a_mixing_that_bends_more_than_its_zeros_passes_in_any_units():
+    rng, structure = np.random.default_rng(0), ring(5)
+    learned = smooth_jacobians(structure) + 0.02 * rng.normal(size=(100, 5, 5))
+    found, other = nonlinearity(learned, structure), nonlinearity(7 * learned, structure)
+    assert found and found.ranks == (2,) * 5 and 0 < found.null < min(found.margins) / 1.5
+    assert other.null == pytest.approx(found.null) and other.ranks == found.ranks
+    assert nonlinearity(smooth_jacobians(structure), structure).null == 0
+
+
 def test_a_piecewise_linear_map_with_one_kink_spans_two_dimensions_only():
     gradients = np.array([[1.0, 2.0, 3.0], [1.0, -1.0, 0.5]])
     jacobians = gradients[np.arange(60) % 2][:, None, :]

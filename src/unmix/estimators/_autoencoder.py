@@ -1,14 +1,17 @@
 """The plain autoencoder, the baseline that promises nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
+
+from torch.nn import Module
 
 from unmix.nn import residual_mlp
 from unmix.objectives import Objective, Penalty, likely
-from unmix.training import Noise, Pace, Trained
+from unmix.training import Noise, Pace, Trained, joined
 
 from ._latent_estimator import Factory, LatentEstimator, build
-from ._recipe import check_loss, paced, trained_members, with_penalty
+from ._narrowing import narrow, start_narrow, two_paces
+from ._recipe import check_loss, check_values, paced, trained_members, with_penalty
 
 
 @final
@@ -22,6 +25,10 @@ class Autoencoder(LatentEstimator):
     encoder, decoder : callable (shape_in, shape_out) -> Module
         Network factories; vary them by `functools.partial`. A row of a table and a code have an integer as
         shape, an image (height, width, channels): see `unmix.nn.conv_encoder` and `conv_decoder`.
+    wide : int, optional
+        Number of latents to begin with. An autoencoder that has no code to spare gets stuck, above all one of
+        images. So two thirds of the training go to a code that is this wide; then linear maps narrow it to
+        the directions that move reconstructions most, and all is trained on.
     loss : {"squared", "bernoulli"}
         Of reconstructions: squared errors, a sum within each sample, or for images the mean cross-entropy of
         pixels, for which the decoder factory gives logits. Then all other terms are divided by the number of
@@ -89,6 +96,7 @@ class Autoencoder(LatentEstimator):
         *,
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
+        wide: int | None = None,
         loss: str = "squared",
         penalty: Penalty | None = None,
         penalty_weight: float | Callable[[int], float] = 0.05,
@@ -109,6 +117,7 @@ class Autoencoder(LatentEstimator):
         self.n_components = n_components
         self.encoder = encoder
         self.decoder = decoder
+        self.wide = wide
         self.loss = loss
         self.penalty = penalty
         self.penalty_weight = penalty_weight
@@ -127,11 +136,33 @@ class Autoencoder(LatentEstimator):
         self.random_state = random_state
 
     def _networks(self, shape: Any) -> Objective:
-        n, loss = self.n_components_, check_loss(self, shape)
-        networks = self.encoder(shape, n), likely(self.decoder(n, shape), loss)
-        return Objective(*networks, n, penalty=self.penalty, loss=loss)
+        n, wide = self.n_components_, self.wide
+        if wide is None:
+            return self._objective(self.encoder(shape, n), self.decoder(n, shape), n, shape)
+        check_values(wide, n, "wide")
+        return self._objective(
+            *narrow(self.encoder(shape, wide), self.decoder(wide, shape), wide, n), n, shape
+        )
+
+    def _wide_networks(self, shape: Any) -> Objective:
+        wide = check_values(self.wide, self.n_components_, "wide")
+        return self._objective(self.encoder(shape, wide), self.decoder(wide, shape), wide, shape)
+
+    def _objective(self, encoder: Module, decoder: Module, n: int, shape: Any) -> Objective:
+        loss = check_loss(self, shape)
+        return Objective(encoder, likely(decoder, loss), n, penalty=self.penalty, loss=loss)
 
     def _train(self, x: Any, pace: Pace) -> Trained:
-        members = build(self._networks, self.n_restarts, x, pace.seed)
-        weights = with_penalty(self, {})
-        return trained_members(members, weights, x, paced(self, pace), beside=Noise(self.n_components_))
+        pace = paced(self, pace)
+        if self.wide is None:
+            return self._trained(build(self._networks, self.n_restarts, x, pace.seed), x, pace)
+        first, then = two_paces(pace, len(x))
+        begun = self._trained(build(self._wide_networks, self.n_restarts, x, pace.seed), x, first)
+        (member,) = build(self._networks, 1, x, pace.seed)
+        start_narrow(member, begun.objective, x)
+        found = self._trained([member], x, then)
+        return Trained(found.objective, joined([begun.history, found.history]), begun.scores)
+
+    def _trained(self, members: Sequence[Objective], x: Any, pace: Pace) -> Trained:
+        beside = Noise(members[0].n_components)
+        return trained_members(members, with_penalty(self, {}), x, pace, beside=beside)

@@ -12,6 +12,7 @@ from ._hessian import hessian
 from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_columns
 from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segment_gap
 from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
+from ._points import points_decoder, points_encoder
 from ._shapes import entries
 from ._strided import strided_decoder, strided_encoder
 from ._tangents import Remembered
@@ -27,6 +28,8 @@ __all__ = [
     "conv_decoder",
     "strided_encoder",
     "strided_decoder",
+    "points_encoder",
+    "points_decoder",
     "entries",
     "ACTIVATIONS",
     "Activation",

@@ -18,6 +18,8 @@ EXPERIMENTS = (
     "pdgmm.d7",
     "pdgmm.d8",
     "pdgmm.d9",
+    "pdgmm.d10",
+    "pdgmm.d11",
     "pdgmm.e1",
     "pdgmm.e2",
     "pdgmm.e3",
@@ -42,6 +44,7 @@ EXPERIMENTS = (
     "floor.scores",
     "seeds.agreement",
     "trust.calibration",
+    "trust.nulls",
     "tables.number",
 )
 
