@@ -15,6 +15,7 @@ from ._fast_ica import FastICA as FastICA
 from ._foreign import load_sae as load_sae
 from ._foreign import save_sae as save_sae
 from ._ivae import IVAE as IVAE
+from ._jacobian_sparse_autoencoder import JacobianSparseAutoencoder as JacobianSparseAutoencoder
 from ._labelled import LabelledSparseAutoencoder as LabelledSparseAutoencoder
 from ._latent_estimator import LatentEstimator as LatentEstimator
 from ._number import found_number as found_number
