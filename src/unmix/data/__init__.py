@@ -5,6 +5,9 @@ Every generator is called as `name(n_samples, ..., random_state)` and returns a 
 ground truth can't leak it.
 """
 
+from unmix.rows import ActivationStore
+
+from ._activations import MaskRule, read_activations, store_activations, verify_activations
 from ._dataset import LatentDataset, World
 from ._degenerate_mixture import DegenerateMixture, degenerate_mixture
 from ._domain_sources import DomainSources
@@ -19,6 +22,7 @@ from ._slots import slots
 from ._sparse_mixing import sparse_mixing
 
 __all__ = [
+    "ActivationStore",
     "DegenerateMixture",
     "DomainSources",
     "DomainWorld",
@@ -27,11 +31,15 @@ __all__ = [
     "LatentDataset",
     "LayeredMixing",
     "LinearSCM",
+    "MaskRule",
     "SlotMixing",
     "SparseMixing",
     "World",
     "degenerate_mixture",
     "multi_domain",
+    "read_activations",
     "slots",
     "sparse_mixing",
+    "store_activations",
+    "verify_activations",
 ]
