@@ -27,4 +27,13 @@ from ._sparse_basis import SparseBasis as SparseBasis
 from ._storage import load as load
 from ._vade import VaDE as VaDE
 
-__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "fit_many", "load", "load_sae", "save_sae"]
+__all__ = [
+    *ESTIMATORS,
+    "LatentEstimator",
+    "causal_graph",
+    "found_number",
+    "fit_many",
+    "load",
+    "load_sae",
+    "save_sae",
+]

@@ -199,4 +199,3 @@ def geometric_median(x: np.ndarray, n_iter: int = 50) -> np.ndarray:
         if np.linalg.norm(centre - before) <= floor:
             break
     return centre
-

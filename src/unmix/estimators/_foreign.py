@@ -59,7 +59,9 @@ def load_sae(path: str | os.PathLike[str], *, unit: bool = False) -> SparseAutoe
         return _ours(load(place), place)
     parts = READERS[layout][0](folder)
     if unit and parts.activation == "topk" and not _is_unit(parts.dictionary):
-        raise ValueError("`unit` must be False for 'topk' with rows of other lengths: other features would win.")
+        raise ValueError(
+            "`unit` must be False for 'topk' with rows of other lengths: other features would win."
+        )
     return model_of(unit_parts(parts) if unit else parts)
 
 
@@ -94,7 +96,9 @@ def _names(files: tuple[str, ...]) -> tuple[str, ...]:
 def _ours(model: Any, place: Path) -> SparseAutoencoder:
     found = getattr(model, "input", model)
     if not isinstance(found, SparseAutoencoder):
-        raise ValueError(f"`path` must hold a sparse autoencoder, {str(place)!r} holds {type(model).__name__}.")
+        raise ValueError(
+            f"`path` must hold a sparse autoencoder, {str(place)!r} holds {type(model).__name__}."
+        )
     return found
 
 
@@ -127,7 +131,10 @@ def parts_of(model: Any) -> Parts:
     """Return the arrays of a fitted estimator."""
     return Parts(
         model.activation,
-        *(np.asarray(a, np.float32) for a in (model.encoder_weight_, model.encoder_bias_, model.dictionary_, model.bias_)),
+        *(
+            np.asarray(a, np.float32)
+            for a in (model.encoder_weight_, model.encoder_bias_, model.dictionary_, model.bias_)
+        ),
         k=model.k,
         threshold=model.threshold_,
         firing=model.firing_,
@@ -178,7 +185,9 @@ def save_sae(model: Any, path: str | os.PathLike[str], *, layout: str) -> Path:
 def _whole_folder(target: Path, write: Callable[[Path], None]) -> Path:
     """Write a folder beside the target and rename it: it is there in full or not at all."""
     if target.exists():
-        raise ValueError(f"`path` must not exist yet, got {str(target)!r}. Remove it, or choose another name.")
+        raise ValueError(
+            f"`path` must not exist yet, got {str(target)!r}. Remove it, or choose another name."
+        )
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     temporary.mkdir(parents=True)
     try:
@@ -199,7 +208,9 @@ def _contiguous(**arrays: np.ndarray) -> dict[str, np.ndarray]:
 
 def _every(parts: Parts) -> np.ndarray:
     """Return a threshold for each feature."""
-    return np.broadcast_to(np.float32(0 if parts.threshold is None else parts.threshold), len(parts.dictionary))
+    return np.broadcast_to(
+        np.float32(0 if parts.threshold is None else parts.threshold), len(parts.dictionary)
+    )
 
 
 def _write_sae_lens(parts: Parts, folder: Path) -> None:
@@ -257,7 +268,11 @@ def _write_dictionary_learning(parts: Parts, folder: Path) -> None:
     if kind == "JumpReluAutoEncoder":
         read = uncentred(parts)
         arrays = _contiguous(
-            W_enc=read.encoder.T, b_enc=read.encoder_bias, W_dec=read.dictionary, b_dec=read.bias, threshold=_every(parts)
+            W_enc=read.encoder.T,
+            b_enc=read.encoder_bias,
+            W_dec=read.dictionary,
+            b_dec=read.bias,
+            threshold=_every(parts),
         )
     else:
         arrays = _contiguous(**{"encoder.weight": parts.encoder, "encoder.bias": parts.encoder_bias})
@@ -276,7 +291,12 @@ def _write_dictionary_learning(parts: Parts, folder: Path) -> None:
 
 def _write_gemma_scope(parts: Parts, folder: Path) -> None:
     read = uncentred(parts)
-    arrays = {"W_enc": read.encoder.T, "b_enc": read.encoder_bias, "W_dec": read.dictionary, "b_dec": read.bias}
+    arrays = {
+        "W_enc": read.encoder.T,
+        "b_enc": read.encoder_bias,
+        "W_dec": read.dictionary,
+        "b_dec": read.bias,
+    }
     np.savez(folder / "params.npz", **_contiguous(**arrays, threshold=_every(parts)))  # type: ignore[arg-type]
 
 

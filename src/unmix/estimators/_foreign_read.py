@@ -113,7 +113,12 @@ def read_dictionary_learning(folder: Path) -> Parts:
         )
     _need(arrays, _DICTIONARIES[kind], folder)
     parts = _checked(folder, _of_dictionary(kind, arrays, told.get("k")))
-    _agree(folder, parts.dictionary.shape, dict_size=told.get("dict_size"), activation_dim=told.get("activation_dim"))
+    _agree(
+        folder,
+        parts.dictionary.shape,
+        dict_size=told.get("dict_size"),
+        activation_dim=told.get("activation_dim"),
+    )
     if told.get("k") is not None and "k" in arrays:
         _same(folder, "k", told["k"], int(arrays["k"]))
     return centred(parts) if kind in ("JumpReluAutoEncoder", "AutoEncoderNew") else parts
@@ -177,7 +182,9 @@ def read_gemma_scope(folder: Path) -> Parts:
         with np.load(file, allow_pickle=False) as stored:
             arrays = {name: np.asarray(stored[name]) for name in stored.files}
     except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"`path` must hold a whole NPZ file without objects, got {str(file)!r}. ({error})") from None
+        raise ValueError(
+            f"`path` must hold a whole NPZ file without objects, got {str(file)!r}. ({error})"
+        ) from None
     _need(arrays, _PLAIN, folder)
     kind = "jumprelu" if np.any(arrays["threshold"] > 0) else "relu"
     threshold = arrays["threshold"] if kind == "jumprelu" else None

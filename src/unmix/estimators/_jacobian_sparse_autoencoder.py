@@ -17,7 +17,17 @@ from unmix.training import play
 
 from . import _dictionary
 from ._kept import Kept
-from ._sae_training import Scale, Source, built, geometric_median_of, place_of, player_of, recipe_of, run_of, source_of
+from ._sae_training import (
+    Scale,
+    Source,
+    built,
+    geometric_median_of,
+    place_of,
+    player_of,
+    recipe_of,
+    run_of,
+    source_of,
+)
 from ._settings import seed_of_run
 from ._sparse_autoencoder import SparseAutoencoder, arrays_of, check_sparse_settings, seed_of
 
@@ -182,7 +192,9 @@ class JacobianSparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, Transform
         """Return the codes of the outputs of the block, from its inputs X."""
         check_is_fitted(self)
         rows, output, block = _dictionary.opened(self, X, reset=False), self.output, self.block
-        parts = [output.transform(_mapped(block, part)) for part in _dictionary.blocks(rows, self.n_components)]
+        parts = [
+            output.transform(_mapped(block, part)) for part in _dictionary.blocks(rows, self.n_components)
+        ]
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
     def feature_jacobian(self, X: Any) -> FeatureJacobian:

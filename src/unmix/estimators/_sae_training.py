@@ -188,4 +188,3 @@ def built(make: Callable[[], nn.Module], seed: int) -> Any:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return make()
-

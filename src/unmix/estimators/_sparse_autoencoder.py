@@ -339,7 +339,10 @@ def seed_of(model: Any) -> int:
 
 def arrays_of(coder: SparseCoder, scale: Scale) -> dict[str, Any]:
     """Return the arrays of a trained coder in the units of the data."""
-    unit, found = np.float32(scale.spread), {k: v.detach().float().cpu().numpy() for k, v in coder.named_parameters()}
+    unit, found = (
+        np.float32(scale.spread),
+        {k: v.detach().float().cpu().numpy() for k, v in coder.named_parameters()},
+    )
     kind = coder.recipe.activation
     threshold: Any = None
     if kind == "batch_topk":

@@ -34,7 +34,12 @@ BENDS: dict[str, tuple[Function, Function]] = {
     **{name: _known(name) for name in ("relu", "gelu", "silu", "identity")},
     "gelu_tanh": (_gelu_tanh, _gelu_tanh_slope),
 }
-_NAMES = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu_fast": "gelu_tanh", "swish": "silu"}
+_NAMES = {
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "gelu_fast": "gelu_tanh",
+    "swish": "silu",
+}
 
 
 class Slopes(NamedTuple):
@@ -92,7 +97,9 @@ class Feedforward(nn.Module):
         found = {name: part for name, part in module.named_children() if hasattr(part, "weight")}
         if {"gate_proj", "up_proj", "down_proj"} <= found.keys():
             gate, up, down = (found[f"{name}_proj"] for name in ("gate", "up", "down"))
-            return cls(up.weight.detach(), down.weight.detach(), w_gate=gate.weight.detach(), activation=activation)
+            return cls(
+                up.weight.detach(), down.weight.detach(), w_gate=gate.weight.detach(), activation=activation
+            )
         for first, last, turned in (("c_fc", "c_proj", True), ("dense_h_to_4h", "dense_4h_to_h", False)):
             if {first, last} <= found.keys():
                 weights = [found[name].weight.detach() for name in (first, last)]

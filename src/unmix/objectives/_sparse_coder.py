@@ -10,7 +10,17 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from unmix.nn import Active, batch_top_index, index_above, jump, jump_count, picked, top_index, unit_rows, written
+from unmix.nn import (
+    Active,
+    batch_top_index,
+    index_above,
+    jump,
+    jump_count,
+    picked,
+    top_index,
+    unit_rows,
+    written,
+)
 
 ACTIVATIONS = ("topk", "batch_topk", "jumprelu", "relu")
 _WEIGHED = ("jumprelu", "relu")  # sparse by a weight

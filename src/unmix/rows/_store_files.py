@@ -1,5 +1,6 @@
 """The files of a store of activations: shards that an index lists, opened and compared with it."""
 
+import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -7,20 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from unmix._files import read_json
+from unmix._files import atomic_write, read_json
 
 from ._files import joined_rows
 from ._rows import Rows
 from ._safetensors import keys_of, read_tensor, tensor_shape, use_safetensors
 from ._store import ActivationStore
 
-FORMAT, INDEX = "unmix-activations-1", "index.json"
+_FORMAT, _INDEX = "unmix-activations-1", "index.json"
 _BLOCK = 2**22  # entries of a block
+
+
+def write_index(folder: Path, told: dict[str, Any]) -> None:
+    """Write what is known of all shards: from then on the store is whole."""
+    atomic_write(folder / _INDEX, json.dumps({"format": _FORMAT} | told, indent=1))
 
 
 def is_store(place: Path) -> bool:
     """Whether a folder is a whole store."""
-    return (place / INDEX).is_file()
+    return (place / _INDEX).is_file()
 
 
 def open_store(place: Path) -> ActivationStore:
@@ -35,9 +41,9 @@ def open_store(place: Path) -> ActivationStore:
     -------
     ActivationStore
     """
-    info = read_json(place / INDEX)
-    if info.get("format") != FORMAT:
-        raise ValueError(f"`path` must hold the format {FORMAT}, {str(place)!r} has {info.get('format')!r}.")
+    info = read_json(place / _INDEX)
+    if info.get("format") != _FORMAT:
+        raise ValueError(f"`path` must hold the format {_FORMAT}, {str(place)!r} has {info.get('format')!r}.")
     files = [_checked_shard(place, shard, info) for shard in info["shards"]]
     rows = joined_rows([shard_rows(file) for file in files], str(place))
 

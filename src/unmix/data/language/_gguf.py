@@ -40,7 +40,9 @@ def read_gguf(file: Path) -> tuple[Any, Any]:
         from gguf import GGUFReader
         from transformers import LlamaConfig, LlamaForCausalLM
     except ImportError:
-        raise ImportError("a GGUF model needs transformers and gguf: pip install 'unmix[language]'.") from None
+        raise ImportError(
+            "a GGUF model needs transformers and gguf: pip install 'unmix[language]'."
+        ) from None
     try:
         reader = GGUFReader(file)
         told = {name: field.contents() for name, field in reader.fields.items()}

@@ -75,7 +75,9 @@ def read_language_model(source: str | os.PathLike[str] = SMOLLM2) -> LanguageMod
     """
     place = _packaged() if str(source) == SMOLLM2 else Path(source)
     if not place.exists():
-        raise ValueError(f"`model` must be a folder or file that exists, got {str(source)!r}. Check the path.")
+        raise ValueError(
+            f"`model` must be a folder or file that exists, got {str(source)!r}. Check the path."
+        )
     if place.suffix == ".whl":
         return _from_wheel(place)
     if place.is_dir():
@@ -117,9 +119,14 @@ def _from_folder(folder: Path) -> LanguageModel:
     except ImportError:
         raise ImportError("a language model needs transformers: pip install 'unmix[language]'.") from None
     files = sorted(folder.glob("*.safetensors"))
-    for file, what in ((folder / "config.json", "config.json"), (folder / "tokenizer.json", "tokenizer.json")):
+    for file, what in (
+        (folder / "config.json", "config.json"),
+        (folder / "tokenizer.json", "tokenizer.json"),
+    ):
         if not file.is_file():
-            raise ValueError(f"`model` must be a folder with {what}, {str(folder)!r} has none. Save it there.")
+            raise ValueError(
+                f"`model` must be a folder with {what}, {str(folder)!r} has none. Save it there."
+            )
     if not files:
         raise ValueError(
             f"`model` must be a folder with safetensors files, {str(folder)!r} has none. Pickled weights are not read."
@@ -130,7 +137,9 @@ def _from_folder(folder: Path) -> LanguageModel:
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    name = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("_name_or_path") or folder.name
+    name = (
+        json.loads((folder / "config.json").read_text(encoding="utf-8")).get("_name_or_path") or folder.name
+    )
     return LanguageModel(model.eval().requires_grad_(False), tokenizer, Path(name).name, _sha256(files))
 
 

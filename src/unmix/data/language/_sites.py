@@ -15,7 +15,11 @@ SITES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "blocks.{i}.hook_resid_post": ("block", "output", ("layers.{i}", "model.layers.{i}")),
     "blocks.{i}.hook_mlp_in": ("mlp", "input", ("layers.{i}.mlp.input", "blocks.{i}.ln2.hook_normalized")),
     "blocks.{i}.hook_mlp_out": ("mlp", "output", ("layers.{i}.mlp", "model.layers.{i}.mlp")),
-    "blocks.{i}.hook_attn_out": ("attention", "output", ("layers.{i}.self_attn", "model.layers.{i}.self_attn")),
+    "blocks.{i}.hook_attn_out": (
+        "attention",
+        "output",
+        ("layers.{i}.self_attn", "model.layers.{i}.self_attn"),
+    ),
 }
 _BLOCKS = ("model.layers", "transformer.h", "gpt_neox.layers", "model.decoder.layers")
 _ATTENTION = ("self_attn", "attn", "attention")
@@ -37,7 +41,9 @@ class Site:
         for name in names:
             if not name or hasattr(block, name):
                 return getattr(block, name) if name else block
-        raise ValueError(f"`site` must exist in the model, its blocks have no part {self.part!r}, for {self.name!r}.")
+        raise ValueError(
+            f"`site` must exist in the model, its blocks have no part {self.part!r}, for {self.name!r}."
+        )
 
 
 def blocks_of(model: nn.Module) -> nn.ModuleList:
