@@ -1,6 +1,6 @@
 """Sparse autoencoders: tokens per second on a GPU, time against peers on a CPU, memory of a long stream.
 
---gpu      TopK, BatchTopK and the Jacobian pair, 12,288 features of 768 dimensions, 32 active, batches of 4,096
+--gpu      TopK, BatchTopK and the Jacobian pair, 12,288 features of 768, 32 active, batches of 4,096
 --peers    one step after another of ours and of SAELens (pip install sae-lens) on the same work, CPU
 --memory   ten million tokens of 576 dimensions on disk (one shard under a hundred names), peak of the process
 """

@@ -10,8 +10,8 @@ import typer
 from ._output import Json, print_json, say, taking, tell
 
 EXAMPLE = (
-    "Example: [bold]unmix activations book.txt --model smollm2 --site blocks.15.hook_resid_pre --out acts[/]. "
-    "Killed? The same command goes on."
+    "Example: [bold]unmix activations book.txt --model smollm2 --site blocks.15.hook_resid_pre --out acts[/]."
+    " Killed? The same command goes on."
 )
 
 
@@ -23,7 +23,7 @@ class Activations:
         list[str],
         typer.Argument(
             metavar="TEXT...",
-            help="Text files; or, without --model, an NPY, Parquet, safetensors or Arrow file of activations.",
+            help="Text files; without --model an NPY, Parquet, safetensors or Arrow file of activations.",
         ),
     ]
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")]
@@ -121,8 +121,8 @@ def _tell(given: Activations, store: Any) -> None:
     tell(
         f"{rows:,} rows of {store.shape[1]} features: {given.out}",
         f"Masked: {masked:,} rows ({masked / rows:.2%}), which carry {share:.1%} of the variance.",
-        f"Participation ratio: {found['participation_ratio']:.1f} ({found['participation_ratio_unmasked']:.1f} "
-        "with the masked rows).",
-        f"gamma, |mean| / |sd|: {found['gamma']:.2f} ({found['gamma_unmasked']:.2f} with the masked rows); the "
-        "mean is removed in training.",
+        f"Participation ratio: {found['participation_ratio']:.1f} "
+        f"({found['participation_ratio_unmasked']:.1f} with the masked rows).",
+        f"gamma, |mean| / |sd|: {found['gamma']:.2f} ({found['gamma_unmasked']:.2f} with the masked rows); "
+        "the mean is removed in training.",
     )

@@ -313,8 +313,8 @@ def verify_activations(path: str | os.PathLike[str]) -> None:
     for shard in open_store(place).info["shards"]:
         if _sha256(place / shard["file"]) != shard["sha256"]:
             raise ValueError(
-                f"`path` must hold the shards that were written, {shard['file']!r} in {str(path)!r} has changed. "
-                "Compute it again."
+                f"`path` must hold the shards that were written, {shard['file']!r} in {str(path)!r} has "
+                "changed. Compute it again."
             )
 
 

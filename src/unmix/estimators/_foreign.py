@@ -5,7 +5,6 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +79,8 @@ def layout_of(place: Path) -> tuple[str, Path]:
     held = ", ".join(child.name for child in inner)
     advice = f"Name one of its folders: {held}." if inner else "Check the folder."
     raise ValueError(
-        f"`path` must hold the files of SAELens, sparsify, dictionary_learning or Gemma Scope, got {str(place)!r}. "
-        + advice
+        "`path` must hold the files of SAELens, sparsify, dictionary_learning or Gemma Scope, got "
+        f"{str(place)!r}. {advice}"
     )
 
 
@@ -129,12 +128,14 @@ def model_of(parts: Parts) -> SparseAutoencoder:
 
 def parts_of(model: Any) -> Parts:
     """Return the arrays of a fitted estimator."""
+    names = ("encoder_weight_", "encoder_bias_", "dictionary_", "bias_")
+    encoder, encoder_bias, dictionary, bias = (np.asarray(getattr(model, n), np.float32) for n in names)
     return Parts(
         model.activation,
-        *(
-            np.asarray(a, np.float32)
-            for a in (model.encoder_weight_, model.encoder_bias_, model.dictionary_, model.bias_)
-        ),
+        encoder,
+        encoder_bias,
+        dictionary,
+        bias,
         k=model.k,
         threshold=model.threshold_,
         firing=model.firing_,

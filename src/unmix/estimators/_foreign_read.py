@@ -16,7 +16,7 @@ from unmix.rows import keys_of, read_tensor
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A sparse autoencoder: z = act(E (x - b) + e), reconstructed as D^T z + b; rows of E and D are features."""
+    """A sparse autoencoder: z = act(E (x - b) + e), reconstructed as D^T z + b; rows are features."""
 
     activation: str
     encoder: np.ndarray
@@ -64,7 +64,7 @@ def _architecture(config: dict[str, Any], folder: Path) -> str:
     kinds = {"standard": "relu", "topk": "topk", "jumprelu": "jumprelu"}
     if named not in kinds:
         raise ValueError(
-            f"`path` must hold an SAE of the architecture {', '.join(kinds)}, {str(folder)!r} holds {named!r}."
+            f"`path` must hold the architecture {', '.join(kinds)}, {str(folder)!r} holds {named!r}."
         )
     scaling = config.get("normalize_activations")
     if scaling not in (None, False, "none", "expected_average_only_in"):
@@ -287,7 +287,7 @@ def _checked(folder: Path, parts: Parts) -> Parts:
     for name, shape in wanted.items():
         if arrays[name].shape != shape:
             raise ValueError(
-                f"`path` must hold weights that fit together, in {str(folder)!r} the {name.replace('_', ' ')} "
+                f"`path` must hold weights that fit together, in {str(folder)!r} the array {name} "
                 f"has shape {arrays[name].shape} beside a dictionary of {(m, d)}; {shape} was expected."
             )
     bad = [name for name, array in arrays.items() if not np.isfinite(array).all()]

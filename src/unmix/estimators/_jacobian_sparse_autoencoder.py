@@ -1,6 +1,8 @@
 """Sparse autoencoders before and behind a feed-forward block, with few features that move few features."""
 
 from collections.abc import Iterator
+from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, final
 
@@ -237,7 +239,7 @@ class JacobianSparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, Transform
         check_sparse_settings(self)
         for name in ("weight", "n_jacobian"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not np.isscalar(value) or not 0 <= value < np.inf:
+            if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
                 raise ValueError(f"`{name}` must be a finite number of at least 0, got {value!r}.")
 
     def _block(self, mlp: Feedforward | None, n_features: int) -> Feedforward:
@@ -265,7 +267,7 @@ class JacobianSparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, Transform
         coders = []
         for number, (d, median) in enumerate(sides):
             recipe = recipe_of(self, d, n_steps, size)
-            coder = built(lambda d=d, recipe=recipe: SparseCoder(d, self.n_components, recipe), seed + number)
+            coder = built(partial(SparseCoder, d, self.n_components, recipe), seed + number)
             with torch.no_grad():
                 coder.bias.copy_(torch.from_numpy(median))
             coders.append(coder)

@@ -232,14 +232,14 @@ def _codes(codes: Any) -> sparse.csr_array:
 
 
 def _pair(x: ArrayLike, x_hat: ArrayLike, masked: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    x, x_hat = (np.asarray(values, dtype=np.float64) for values in (x, x_hat))
-    if x.shape != x_hat.shape or x.ndim != 2:
-        raise ValueError(f"`x_hat` must have the shape {x.shape} of x, got {x_hat.shape}.")
+    given, made = np.asarray(x, dtype=np.float64), np.asarray(x_hat, dtype=np.float64)
+    if given.shape != made.shape or given.ndim != 2:
+        raise ValueError(f"`x_hat` must have the shape {given.shape} of x, got {made.shape}.")
     if masked is not None:
         kept = ~np.asarray(masked, dtype=bool)
-        x, x_hat = x[kept], x_hat[kept]
-    if not len(x):
+        given, made = given[kept], made[kept]
+    if not len(given):
         raise ValueError("`masked` must leave some rows, got none.")
-    if not (np.isfinite(x).all() and np.isfinite(x_hat).all()):
+    if not (np.isfinite(given).all() and np.isfinite(made).all()):
         raise ValueError("`x` must be finite, got NaN or infinity. Mask such rows.")
-    return x, x_hat
+    return given, made

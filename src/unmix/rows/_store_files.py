@@ -71,8 +71,8 @@ def _checked_shard(place: Path, shard: Mapping[str, Any], info: Mapping[str, Any
         raise ValueError(f"`path` must hold all its shards, {str(file)!r} is missing. Compute it again.")
     if file.stat().st_size != shard["bytes"]:
         raise ValueError(
-            f"`path` must hold whole shards, {str(file)!r} has {file.stat().st_size:,} of {shard['bytes']:,} bytes. "
-            "Remove it and index.json, and run the same command again."
+            f"`path` must hold whole shards, {str(file)!r} has {file.stat().st_size:,} of "
+            f"{shard['bytes']:,} bytes. Remove it and index.json, and run the same command again."
         )
     require_plan(file, info["plan"])
     return file
@@ -83,8 +83,8 @@ def require_plan(file: Path, plan: str) -> None:
     told = use_safetensors(file, lambda stored: stored.metadata()) or {}
     if told.get("plan") != plan:
         raise ValueError(
-            f"`path` must hold shards of one model and site, {str(file)!r} is of {told.get('of', 'another')}. "
-            "Keep each store in a folder of its own."
+            f"`path` must hold shards of one model and site, {str(file)!r} is of "
+            f"{told.get('of', 'another')}. Keep each store in a folder of its own."
         )
 
 

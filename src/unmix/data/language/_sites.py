@@ -8,8 +8,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-# One name for each place; after it what other programs call it. hidden_states.i of transformers is what block i
-# reads, layers.i of sparsify what block i writes: hook_resid_post of i is hook_resid_pre of i + 1.
+# One name for each place; after it what other programs call it. hidden_states.i of transformers is what block
+# i reads, layers.i of sparsify what block i writes: hook_resid_post of i is hook_resid_pre of i + 1.
 SITES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "blocks.{i}.hook_resid_pre": ("block", "input", ("hidden_states.{i}",)),
     "blocks.{i}.hook_resid_post": ("block", "output", ("layers.{i}", "model.layers.{i}")),
@@ -101,11 +101,11 @@ class Seen(Exception):
 
 @contextmanager
 def watched(model: nn.Module, site: Site, use: Callable[[Tensor], Tensor | None]) -> Iterator[None]:
-    """Call `use` with the activations at a site whenever the model runs; what it returns takes their place."""
+    """Call `use` with the activations at a site whenever the model runs; what it returns replaces them."""
     module = site.module(model)
 
     def before(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        name = None if args else next(iter(kwargs))
+        name = next(iter(kwargs), "")
         put = use(args[0] if args else kwargs[name])
         if put is None:
             return None
