@@ -114,7 +114,7 @@ class JacobianSparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, Transform
         n_jacobian: int = 256,
         auxiliary: float = 0.0,
         dead_after: float | None = None,
-        max_iter: int = 10,
+        max_iter: int = 30,
         batch_size: int = 4096,
         lr: float | None = None,
         precision: str = "auto",

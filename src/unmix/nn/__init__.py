@@ -16,15 +16,17 @@ from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
 from ._shapes import entries
 from ._sparse_codes import (
     Active,
+    Filled,
+    batch_top_filled,
     batch_top_index,
     index_above,
     jump,
     jump_count,
     picked,
     row_of_each,
+    top_filled,
     top_index,
     unit_rows,
-    written,
 )
 
 __all__ = [
@@ -54,11 +56,13 @@ __all__ = [
     "Slopes",
     "feature_jacobian",
     "Active",
+    "Filled",
+    "top_filled",
+    "batch_top_filled",
     "top_index",
     "batch_top_index",
     "index_above",
     "picked",
-    "written",
     "row_of_each",
     "unit_rows",
     "jump",

@@ -20,13 +20,61 @@ class Active(NamedTuple):
     values: Float[Tensor, " entries"]
     starts: Int[Tensor, " n"]
 
-    def within(self, low: int, high: int) -> "Active":
-        """Return the codes with all features but those from `low` to `high` at zero."""
-        return self._replace(values=self.values * ((self.feature >= low) & (self.feature < high)))
+    def added(self, dictionary: Float[Tensor, "m d"], low: int = 0) -> Float[Tensor, "n d"]:
+        """Return what the features from `low` on add up to, as many as the dictionary has rows."""
+        feature, values = self.feature - low, self.values
+        if low or len(dictionary) <= int(feature.max()):
+            inside = (feature >= 0) & (feature < len(dictionary))
+            feature, values = feature.clamp(0, len(dictionary) - 1), values * inside
+        return F.embedding_bag(feature, dictionary, self.starts, per_sample_weights=values, mode="sum")
 
     def fired(self, n_features: int) -> Int[Tensor, " m"]:
         """Count the rows in which each feature is above zero."""
         return torch.bincount(self.feature[self.values > 0], minlength=n_features)
+
+    def first(self, n: int, k: int) -> tuple[Float[Tensor, "n k"], Int[Tensor, "n k"]]:
+        """Return values and features of the first rows, where each has k."""
+        return self.values[: n * k].view(n, k).detach(), self.feature[: n * k].view(n, k)
+
+
+class Filled(NamedTuple):
+    """Codes as a dense tensor, mostly zero; where few were kept, also their values and features."""
+
+    codes: Float[Tensor, "n m"]
+    values: Float[Tensor, "..."]
+    feature: Int[Tensor, "..."] | None = None
+
+    def added(self, dictionary: Float[Tensor, "m d"], low: int = 0) -> Float[Tensor, "n d"]:
+        """Return what the features from `low` on add up to, as many as the dictionary has rows."""
+        return self.codes[:, low : low + len(dictionary)] @ dictionary
+
+    def fired(self, n_features: int) -> Int[Tensor, " m"]:
+        """Count the rows in which each feature is above zero."""
+        if self.feature is None:
+            return (self.codes > 0).sum(0)
+        counts = torch.zeros(n_features, dtype=torch.int64, device=self.codes.device)
+        return counts.index_add_(0, self.feature.flatten(), (self.values > 0).flatten().long())
+
+    def first(self, n: int, k: int) -> tuple[Float[Tensor, "n k"], Int[Tensor, "n k"]]:
+        """Return the k largest values, and their features, of the first rows."""
+        found = self.codes[:n].detach().topk(k, dim=1, sorted=False)
+        return found.values, found.indices
+
+
+def top_filled(a: Float[Tensor, "n m"], k: int) -> Filled:
+    """Keep the k largest entries of each row, where they are above zero."""
+    kept = a.topk(k, dim=1, sorted=False)
+    values = kept.values.relu()
+    return Filled(torch.zeros_like(a).scatter(1, kept.indices, values), values, kept.indices)
+
+
+def batch_top_filled(a: Float[Tensor, "n m"], k: int) -> Filled:
+    """Keep the largest entries of a batch, k for each row on average, where they are above zero."""
+    flat = a.flatten()
+    kept = flat.topk(min(k * len(a), len(flat)), sorted=False)
+    values = kept.values.relu()
+    codes = torch.zeros_like(flat).scatter(0, kept.indices, values).view_as(a)
+    return Filled(codes, values, kept.indices % a.shape[1])
 
 
 def top_index(a: Float[Tensor, "n m"], k: int) -> tuple[Tensor, Tensor]:
@@ -69,11 +117,6 @@ def picked(
         Features and row starts, as `top_index` gives them.
     """
     return _Picked.apply(x, *layer, a, *chosen)
-
-
-def written(codes: Active, weight: Float[Tensor, "m d"]) -> Float[Tensor, "n d"]:
-    """Return what codes add up to: rows of a dictionary, weighted."""
-    return F.embedding_bag(codes.feature, weight, codes.starts, per_sample_weights=codes.values, mode="sum")
 
 
 def row_of_each(starts: Tensor, n_entries: int) -> Tensor:

@@ -12,14 +12,16 @@ from torch import Tensor, nn
 
 from unmix.nn import (
     Active,
+    Filled,
+    batch_top_filled,
     batch_top_index,
     index_above,
     jump,
     jump_count,
     picked,
+    top_filled,
     top_index,
     unit_rows,
-    written,
 )
 
 ACTIVATIONS = ("topk", "batch_topk", "jumprelu", "relu")
@@ -93,19 +95,16 @@ class SparseCoder(nn.Module):
         """Return the terms of a batch that is centred and of mean square 1."""
         return self.coded(x)[0]
 
-    def coded(self, x: Float[Tensor, "n d"]) -> tuple[dict[str, Tensor], Any]:
-        """Return the terms, and the codes: dense or `Active`."""
-        centred = x - self.bias
-        codes, count = self._codes(centred)
-        decoder = unit_rows(self.decoder)
-        errors, left = self._errors(codes, decoder, centred)
+    def coded(self, x: Float[Tensor, "n d"]) -> tuple[dict[str, Tensor], Active | Filled]:
+        """Return the terms and the codes."""
+        codes, sparsity = self._codes(x)
+        decoder, centred = unit_rows(self.decoder), x - self.bias
+        error, left = self._errors(codes, decoder, centred)
         self._watch(codes, len(x))
-        terms = {"reconstruction": errors}
+        terms = {"reconstruction": error}
         if self.recipe.n_auxiliary:
             terms["auxiliary"] = self._auxiliary(centred.detach(), left.detach(), decoder)
-        if count is not None:
-            terms["sparsity"] = count
-        return terms, codes
+        return terms if sparsity is None else terms | {"sparsity": sparsity}, codes
 
     def weights(self, model: Any) -> dict[str, float]:
         """Return the weights of the terms, from the settings `auxiliary` and `sparsity`."""
@@ -116,24 +115,25 @@ class SparseCoder(nn.Module):
         """Bring the rows of the dictionary back to unit length."""
         self.decoder.copy_(F.normalize(self.decoder, dim=1))
 
-    def _codes(self, centred: Tensor) -> tuple[Any, Tensor | None]:
+    def _codes(self, x: Tensor) -> tuple[Active | Filled, Tensor | None]:
         """Return codes, and the sparsity term where there is one."""
-        kind = self.recipe.activation
+        kind, k = self.recipe.activation, self.recipe.k
         if kind in ("topk", "batch_topk") and not self.recipe.dense:
-            return self._few(centred), None
-        a = F.linear(centred, self.encoder, self.encoder_bias)
+            return self._few(x - self.bias), None
+        with torch.autocast(x.device.type, enabled=False):  # E (x - b) = E x - E b, without a gradient of x
+            shift = self.encoder_bias - self.encoder @ self.bias
+        a = F.linear(x, self.encoder, shift)
         if kind == "topk":
-            kept = a.topk(self.recipe.k, dim=1, sorted=False)
-            return torch.zeros_like(a).scatter(1, kept.indices, kept.values.relu()), None
+            return top_filled(a, k), None
         if kind == "batch_topk":
             return self._batch_top(a), None
         if kind == "relu":
             codes = a.relu()
-            return codes, codes.float().sum(1).mean() / centred.shape[1] ** 0.5
+            return Filled(codes, codes), codes.float().sum(1).mean() / x.shape[1] ** 0.5
         threshold = self.log_threshold.exp()
         firing = jump_count(a.float(), threshold, self.recipe.width).sum(1).mean()
         codes = jump(a.float().relu(), threshold, self.recipe.width).to(a.dtype)
-        return codes, (firing / self.recipe.k - 1).square()
+        return Filled(codes, codes), (self._of_all(firing) / k - 1).square()
 
     def _few(self, centred: Tensor) -> Active:
         """Return the codes as active entries."""
@@ -150,44 +150,41 @@ class SparseCoder(nn.Module):
             return batch_top_index(a, self.recipe.k)
         return index_above(a, _least_kept(a, self.recipe.k))
 
-    def _batch_top(self, a: Tensor) -> Tensor:
-        """Keep the largest entries of the batch, in a dense tensor."""
-        if self.recipe.shared:
-            return a.relu() * (a >= _least_kept(a, self.recipe.k))
-        flat = a.flatten()
-        kept = flat.topk(min(self.recipe.k * len(a), flat.numel()), sorted=False)
-        return torch.zeros_like(flat).scatter(0, kept.indices, kept.values.relu()).view_as(a)
+    def _batch_top(self, a: Tensor) -> Filled:
+        """Keep the largest entries of the batch, of all processes together."""
+        if not self.recipe.shared:
+            return batch_top_filled(a, self.recipe.k)
+        codes = a.relu() * (a >= _least_kept(a, self.recipe.k))
+        return Filled(codes, codes)
 
-    def _errors(self, codes: Any, decoder: Tensor, centred: Tensor) -> tuple[Tensor, Tensor]:
+    def _errors(self, codes: Active | Filled, decoder: Tensor, centred: Tensor) -> tuple[Tensor, Tensor]:
         """Return the mean squared error, averaged over prefixes, and what all features leave over."""
+        left, errors = centred, []
         ends = tuple(self.recipe.prefixes) or (len(decoder),)
-        made, errors, left = torch.zeros_like(centred), [], centred
         for low, high in zip((0, *ends), ends, strict=False):
-            made = made + _decoded(codes, decoder, low, high)
-            left = centred - made
+            left = left - codes.added(decoder[low:high], low)
             errors.append(left.float().square().mean())
         return torch.stack(errors).mean(), left
 
     @torch.no_grad()
-    def _watch(self, codes: Any, n: int) -> None:
+    def _watch(self, codes: Active | Filled, n: int) -> None:
         """Remember how long each feature was idle, and average the smallest activation that is kept."""
-        sparse = isinstance(codes, Active)
-        fired = codes.fired(len(self.idle)) if sparse else (codes > 0).sum(0)
-        least = _smallest(codes.values if sparse else codes)
+        fired = codes.fired(len(self.idle))
         if self.recipe.shared:
-            fired, n = fired.contiguous(), n * dist.get_world_size()
+            n *= dist.get_world_size()
             dist.all_reduce(fired)
-            dist.all_reduce(least, dist.ReduceOp.MIN)
         self.idle.add_(n).mul_(fired == 0)
         self.n_steps.add_(1)
         if self.recipe.activation == "batch_topk":
-            self._settle(least)
+            self._settle(torch.where(codes.values > 0, codes.values, torch.inf).amin().double())
 
     def _settle(self, least: Tensor) -> None:
         """Average the threshold from a step on; until then the last value counts."""
+        if self.recipe.shared:
+            dist.all_reduce(least, dist.ReduceOp.MIN)
         share = 1 / (self.n_steps - self.recipe.settle).clamp(1, self.recipe.memory)
-        known = least.double().isfinite()
-        self.threshold.copy_(torch.where(known, self.threshold.lerp(least.double(), share), self.threshold))
+        moved = self.threshold.lerp(least, share)
+        self.threshold.copy_(torch.where(least.isfinite(), moved, self.threshold))
 
     def _auxiliary(self, centred: Tensor, left: Tensor, decoder: Tensor) -> Tensor:
         """Let dead features reconstruct what is left over; those that take part change from step to step.
@@ -197,36 +194,31 @@ class SparseCoder(nn.Module):
         dead: Tensor = self.idle > self.recipe.dead_after
         if not dead.is_cuda and not dead.any():
             return left.new_zeros(())
-        n, taken = self.recipe.n_auxiliary, min(2 * self.recipe.n_auxiliary, len(dead))
+        taken = min(self.recipe.n_auxiliary, len(dead))
         order = (torch.arange(len(dead), device=dead.device) + self.turn) % len(dead)
         chosen = torch.where(dead, order + len(dead), order).topk(taken).indices
         self.turn.add_(taken)
-        a = F.linear(centred, self.encoder[chosen], self.encoder_bias[chosen]).float()
-        a = a.masked_fill(~dead[chosen], -torch.inf)
-        kept = a.topk(min(n, taken), dim=1, sorted=False)
-        codes = torch.zeros_like(a).scatter(1, kept.indices, kept.values.relu())
-        error = (codes.to(decoder.dtype) @ decoder[chosen] - left).float().square().mean()
-        return error / left.float().square().mean().clamp_min(1e-12) * dead.any()
+        encoder, decoder = (weight.index_select(0, chosen) for weight in (self.encoder, decoder))
+        a = F.linear(centred, encoder, self.encoder_bias.index_select(0, chosen))
+        codes = a.relu() * dead.index_select(0, chosen)
+        error = (codes @ decoder - left).float().square().mean()
+        return error / self._of_all(left.float().square().mean()).clamp_min(1e-12) * dead.any()
 
-
-def _decoded(codes: Any, decoder: Tensor, low: int, high: int) -> Tensor:
-    if isinstance(codes, Active):
-        whole = low == 0 and high == len(decoder)
-        return written(codes if whole else codes.within(low, high), decoder)
-    return codes[:, low:high] @ decoder[low:high]
-
-
-def _smallest(values: Tensor) -> Tensor:
-    """Return the smallest value above zero; infinity where there is none."""
-    return torch.where(values > 0, values, torch.inf).amin().float()
+    def _of_all(self, mean: Tensor) -> Tensor:
+        """Return the mean over all processes, with the gradient of this one's part."""
+        if not self.recipe.shared:
+            return mean
+        total = mean.detach().clone()
+        dist.all_reduce(total)
+        return mean + (total / dist.get_world_size() - mean).detach()
 
 
 @torch.no_grad()
 def _least_kept(a: Tensor, k: int) -> Tensor:
     """Return the smallest entry kept of a batch of which every process has an equal part."""
     world = dist.get_world_size()
-    count = min(k * len(a) * world, a.numel())
-    mine = a.flatten().topk(count, sorted=False).values
+    wanted = min(k * len(a) * world, a.numel() * world)
+    mine = a.flatten().topk(min(wanted, a.numel())).values
     every = [torch.empty_like(mine) for _ in range(world)]
     dist.all_gather(every, mine)
-    return torch.cat(every).topk(min(k * len(a) * world, world * count)).values[-1]
+    return torch.cat(every).topk(wanted).values[-1]

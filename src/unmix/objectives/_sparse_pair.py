@@ -6,9 +6,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from unmix.nn import Active, Feedforward, feature_jacobian, unit_rows
+from unmix.nn import Active, Feedforward, Filled, feature_jacobian, unit_rows
 
 from ._sparse_coder import SparseCoder
+
+Codes = Active | Filled
 
 
 class Units(NamedTuple):
@@ -82,11 +84,11 @@ class SparsePair(nn.Module):
     def _plain(self, x: Tensor) -> Tensor:
         return x * self.spreads[0] + self.mean
 
-    def _jacobian(self, x: Tensor, codes: Any, output_codes: Any) -> Tensor:
+    def _jacobian(self, x: Tensor, codes: Codes, output_codes: Codes) -> Tensor:
         """Return the mean size of an entry of the derivative among active features."""
         n, k = min(self.n_jacobian, len(x)), self.input.recipe.k
-        values, index = _strongest(codes, n, k)
-        output_values, output_index = _strongest(output_codes, n, k)
+        values, index = codes.first(n, k)
+        output_values, output_index = output_codes.first(n, k)
         with torch.no_grad():
             plain = self._plain(x[:n])
         decoder, encoder = unit_rows(self.input.decoder), self.output.encoder
@@ -94,11 +96,3 @@ class SparsePair(nn.Module):
         there = (output_values > 0)[:, :, None] & (values > 0)[:, None]
         size = (found.float().abs() * there).sum((1, 2)).mean()
         return size * (self.spreads[0] / self.spreads[1] / k**2)
-
-
-def _strongest(codes: Any, n: int, k: int) -> tuple[Tensor, Tensor]:
-    """Return values and features of the active entries of the first rows."""
-    if isinstance(codes, Active):
-        return codes.values[: n * k].view(n, k).detach(), codes.feature[: n * k].view(n, k)
-    found = codes[:n].detach().topk(k, dim=1, sorted=False)
-    return found.values, found.indices
