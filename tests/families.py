@@ -23,8 +23,10 @@ from unmix.estimators import (
     BetaVAE,
     DiverseDictionaryLearning,
     FastICA,
+    JacobianSparseAutoencoder,
     LabelledSparseAutoencoder,
     SlotAutoencoder,
+    SparseAutoencoder,
     SparseBasis,
     VaDE,
 )
@@ -245,6 +247,15 @@ TRANSFORMERS = (
     SparseBasis(solver="ransac", random_state=0),
     SparseBasis(solver="subspaces", random_state=0),
     SparseBasis(solver="lagrangian", max_iter=2, random_state=0),
+)
+
+# overcomplete dictionaries with sparse codes: their contract is in test_estimators_sparse_autoencoder.py
+DICTIONARIES = (
+    *(
+        SparseAutoencoder(24, activation=kind, k=2, max_iter=5, batch_size=50, sparsity=0.1, random_state=0)
+        for kind in ("topk", "batch_topk", "jumprelu", "relu")
+    ),
+    JacobianSparseAutoencoder(24, k=2, max_iter=5, batch_size=50, random_state=0),
 )
 
 

@@ -89,7 +89,7 @@ def recipe_of(model: Any, n_features: int, n_steps: int, batch_size: int) -> Spa
         k=k,
         prefixes=prefixes_of(model),
         n_auxiliary=min(m, max(1, n_features // 2)) if model.auxiliary else 0,
-        dead_after=silent if model.dead_after is None else float(model.dead_after),
+        dead_after=float(silent if model.dead_after is None else model.dead_after),
         settle=min(1000, n_steps // 4),
         memory=max(1, min(1000, n_steps // 10)),
         dense=place_of(model).type == "cuda",
