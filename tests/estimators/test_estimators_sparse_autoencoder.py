@@ -252,7 +252,10 @@ def test_the_pair_has_few_effects_by_its_weight_and_speaks_for_both_sides(data):
     x = data[0]
     rng = np.random.default_rng(0)
     block = Feedforward(
-        rng.normal(size=(16, 12)), rng.normal(size=(9, 16)), w_gate=rng.normal(size=(16, 12)), activation="silu"
+        rng.normal(size=(16, 12)),
+        rng.normal(size=(9, 16)),
+        w_gate=rng.normal(size=(16, 12)),
+        activation="silu",
     )
     settings = {"k": 3, "max_iter": 4, "batch_size": 100, "lr": 0.02, "random_state": 0}
     free = JacobianSparseAutoencoder(24, weight=0.0, **settings).fit(x, mlp=block)
@@ -263,9 +266,10 @@ def test_the_pair_has_few_effects_by_its_weight_and_speaks_for_both_sides(data):
     assert bound.output.score(y) > 0 and bound.output_dictionary_.shape == (24, 9)
     assert abs(bound.transform_output(x) - bound.output.transform(y)).max() < 1e-3
     assert abs(bound.input.transform(x) - bound.transform(x)).max() == 0
-    assert not bound.flags_ and "No block was given" in JacobianSparseAutoencoder(
-        24, k=3, max_iter=1
-    ).fit(x).findings().flags[0]
+    assert (
+        not bound.flags_
+        and "No block was given" in JacobianSparseAutoencoder(24, k=3, max_iter=1).fit(x).findings().flags[0]
+    )
     with pytest.raises(ValueError, match="`mlp` must be a Feedforward that reads 12 features"):
         clone(free).fit(x, mlp=Feedforward(np.zeros((3, 5)), np.zeros((5, 3))))
 
