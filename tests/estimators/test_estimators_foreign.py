@@ -267,7 +267,7 @@ def test_broken_files_and_odd_places_are_named(models, tmp_path, x):
     with pytest.raises(ValueError, match=r"Name one of its folders: layers\.0, layers\.1"):
         load_sae(empty)
     other = unmix.FastICA(random_state=0).fit(x).save(tmp_path / "ica")
-    with pytest.raises(ValueError, match="must hold a sparse autoencoder, .* holds FastICA"):
+    with pytest.raises(ValueError, match=r"must hold a sparse autoencoder, .* holds FastICA"):
         load_sae(other)
     with pytest.raises(ValueError, match="`layout` must be one of"):
         save_sae(models["topk"], tmp_path / "x", layout="onnx")

@@ -210,7 +210,7 @@ def test_partial_fit_learns_bit_by_bit_and_goes_on_from_a_file(activation, data,
             model.partial_fit(part)
         scores.append(model.score(x))
     assert scores[-1] > scores[0] and model.n_tokens_seen_ == 4 * 3000
-    assert model.firing_.shape == (24,) and 0 <= model.firing_.min() and model.firing_.max() <= 1
+    assert model.firing_.shape == (24,) and model.firing_.min() >= 0 and model.firing_.max() <= 1
     again = unmix.load(model.save(tmp_path / "model"))
     before = again.score(x)
     again.partial_fit(x)
@@ -353,7 +353,8 @@ x = np.load(f"{folder}/x.npy")
 found = {}
 for kind in ("topk", "batch_topk", "jumprelu", "relu"):
     model = unmix.SparseAutoencoder(
-        24, activation=kind, k=2, max_iter=2, batch_size=100, dead_after=500, lr=0.01, random_state=0, device="cpu"
+        24, activation=kind, k=2, max_iter=2, batch_size=100, dead_after=500,
+        lr=0.01, random_state=0, device="cpu"
     ).fit(x)
     np.savez(f"{folder}/{kind}-{world}-{rank}.npz", d=model.dictionary_, e=model.encoder_weight_,
              t=np.float64(0 if model.threshold_ is None else np.mean(model.threshold_)))

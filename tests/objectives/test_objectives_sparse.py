@@ -1,4 +1,4 @@
-"""The objective of sparse autoencoders: terms by definition, dense and sparse alike, dead features in turn."""
+"""What sparse autoencoders minimise: terms by definition, dense and sparse alike, dead features in turn."""
 
 from dataclasses import replace
 

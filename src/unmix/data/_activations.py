@@ -254,7 +254,8 @@ def _is_there(file: Path, plan: Plan) -> bool:
 def _write_shard(file: Path, shard: Shard, plan: Plan) -> None:
     values = np.asarray(shard.activations)
     norms = _norms(values, 0, file)
-    stored = values.astype(plan.dtype)
+    with np.errstate(over="ignore"):
+        stored = values.astype(plan.dtype)
     if not np.isfinite(stored).all():
         raise ValueError(
             f"`dtype` must hold the activations, {plan.dtype} ends at {np.finfo(plan.dtype).max:,.0f}, got "
@@ -264,7 +265,8 @@ def _write_shard(file: Path, shard: Shard, plan: Plan) -> None:
     of = f"{plan.about.get('model')}, {plan.about.get('site')}"
     with atomic_path(file) as temporary:
         arrays = {"activations": np.ascontiguousarray(stored), "norms": norms, **columns}
-        save_file(arrays, temporary, metadata={"plan": plan.digest, "of": of})
+        # one entry: several would be written in any order, and the hash must be that of the content
+        save_file(arrays, temporary, metadata={"unmix": json.dumps({"plan": plan.digest, "of": of})})
 
 
 def _write_index(folder: Path, plan: Plan) -> None:

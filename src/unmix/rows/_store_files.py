@@ -80,7 +80,7 @@ def _checked_shard(place: Path, shard: Mapping[str, Any], info: Mapping[str, Any
 
 def require_plan(file: Path, plan: str) -> None:
     """Refuse a shard that was computed otherwise."""
-    told = use_safetensors(file, lambda stored: stored.metadata()) or {}
+    told = json.loads((use_safetensors(file, lambda stored: stored.metadata()) or {}).get("unmix", "{}"))
     if told.get("plan") != plan:
         raise ValueError(
             f"`path` must hold shards of one model and site, {str(file)!r} is of "

@@ -52,7 +52,8 @@ def read_gguf(file: Path) -> tuple[Any, Any]:
         raise ValueError(
             f"`model` must be of the Llama family, {str(file)!r} is {told.get('general.architecture')!r}."
         )
-    model = LlamaForCausalLM(LlamaConfig(**_config(told)))
+    tied = all(tensor.name != "output.weight" for tensor in reader.tensors)
+    model = LlamaForCausalLM(LlamaConfig(**_config(told), tie_word_embeddings=tied))
     model.load_state_dict(_weights(reader.tensors, told))
     return model.eval().requires_grad_(False), _tokenizer(told)
 
@@ -70,7 +71,7 @@ def _config(told: dict[str, Any]) -> dict[str, Any]:
     }
     settings = {name: told[f"llama.{key}"] for name, key in names.items()}
     rope = {"rope_type": "default", "rope_theta": told["llama.rope.freq_base"]}
-    return settings | {"rope_parameters": rope, "tie_word_embeddings": True}
+    return settings | {"rope_parameters": rope}
 
 
 def _weights(tensors: Any, told: dict[str, Any]) -> dict[str, Tensor]:
