@@ -39,8 +39,10 @@ from unmix.estimators import (
     DiverseDictionaryLearning,
     FactorVAE,
     FastICA,
+    JacobianSparseAutoencoder,
     LabelledSparseAutoencoder,
     SlotAutoencoder,
+    SparseAutoencoder,
     SparseBasis,
     VaDE,
 )
@@ -52,21 +54,29 @@ from unmix.metrics import (
     convexity,
     cpdag,
     dci,
+    dead_share,
+    density,
     diameter,
     evaluate,
+    explained_variance,
     factor_vae_score,
+    feature_jacobian_sparsity,
     hoyer_sparsity,
     infomec,
     irs,
+    l0,
+    loss_recovered,
     match_components,
     mcc,
     mig,
     modularity_explicitness,
     r2,
+    reconstruction_cosine,
     replicate,
     rotation_floor,
     rows_found,
     sap,
+    score_codes,
     shd,
     slot_identifiability,
     structure_f1,
@@ -220,6 +230,21 @@ SPARSITIES = (
     through(concentration, lambda parts: concentration(*(0.5 + np.asarray(parts) / 2))),  # AUROCs
 )
 
+# (x, codes, x_hat) -> a score of sparse codes, whatever the order of rows and features
+CODES = (
+    through(explained_variance, lambda x, codes, x_hat: explained_variance(x, x_hat)),
+    through(reconstruction_cosine, lambda x, codes, x_hat: reconstruction_cosine(x, x_hat)),
+    through(l0, lambda x, codes, x_hat: l0(codes)),
+    through(density, lambda x, codes, x_hat: float(density(codes).max())),
+    through(dead_share, lambda x, codes, x_hat: dead_share(codes)),
+    through(score_codes, lambda x, codes, x_hat: sum(score_codes(x, codes, x_hat).to_dict().values())),
+    through(loss_recovered, lambda x, codes, x_hat: loss_recovered(1.0, 1.0 + l0(codes), 2.0 + l0(codes))),
+    through(
+        feature_jacobian_sparsity,
+        lambda x, codes, x_hat: feature_jacobian_sparsity(np.square(x - x_hat).mean(1)[:, None, None]),
+    ),
+)
+
 # (decoder, z) -> scalar
 PENALTIES = (
     dependency_sparsity,
@@ -266,6 +291,15 @@ TRANSFORMERS = (
     SparseBasis(solver="ransac", random_state=0),
     SparseBasis(solver="subspaces", random_state=0),
     SparseBasis(solver="lagrangian", max_iter=2, random_state=0),
+)
+
+# overcomplete dictionaries with sparse codes: their contract is in test_estimators_sparse_autoencoder.py
+DICTIONARIES = (
+    *(
+        SparseAutoencoder(24, activation=kind, k=2, max_iter=5, batch_size=50, sparsity=0.1, random_state=0)
+        for kind in ("topk", "batch_topk", "jumprelu", "relu")
+    ),
+    JacobianSparseAutoencoder(24, k=2, max_iter=5, batch_size=50, random_state=0),
 )
 
 

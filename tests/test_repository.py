@@ -141,7 +141,12 @@ def test_the_picture_of_the_rooms_is_that_of_the_layers():
 
 
 def test_readme_lists_every_estimator_and_penalty():
-    for member in (*families.ESTIMATORS, *families.TRANSFORMERS, *families.PENALTIES):
+    for member in (
+        *families.ESTIMATORS,
+        *families.TRANSFORMERS,
+        *families.DICTIONARIES,
+        *families.PENALTIES,
+    ):
         assert f"`{families.public_name(member)}`" in README
 
 
@@ -153,6 +158,7 @@ def test_every_metric_is_in_a_family():
         families.GRAPHS,
         families.PATTERNS,
         families.SPARSITIES,
+        families.CODES,
     )
     assert families.missing(unmix.metrics, *kinds) == set()
 
@@ -170,15 +176,28 @@ def test_every_penalty_structure_and_generator_is_in_a_family():
     assert families.missing(unmix.penalties, families.PENALTIES, tools=tools) == set()
     assert families.missing(unmix.structure, families.STRUCTURES, tools={"triangular_edges"}) == set()
     generators = (families.GENERATORS, families.MIXTURES, families.SLOTS, families.IMAGES)
-    files = {"read_images", "load_factors", "write_images"}
-    assert families.missing(unmix.data, *generators, tools=files) == set()
+    tools = {  # of files of images, and of activations, which have no known latents
+        "read_images",
+        "load_factors",
+        "write_images",
+        "read_activations",
+        "store_activations",
+        "verify_activations",
+        "collect_activations",
+        "read_language_model",
+        "site_named",
+        "spliced_losses",
+        "SITES",
+    }
+    assert families.missing(unmix.data, *generators, tools=tools) == set()
 
 
 def test_every_estimator_is_in_a_family():
     estimators = {
         name for name in unmix.estimators.__all__ if inspect.isclass(getattr(unmix.estimators, name))
     }
-    listed = {type(member).__name__ for member in (*families.ESTIMATORS, *families.TRANSFORMERS)}
+    members = (*families.ESTIMATORS, *families.TRANSFORMERS, *families.DICTIONARIES)
+    listed = {type(member).__name__ for member in members}
     assert listed == estimators - {"LatentEstimator"}  # their common base
 
 

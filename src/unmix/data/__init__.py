@@ -1,5 +1,7 @@
 """Generators of data whose hidden variables are known.
 
+`read_activations` and `collect_activations` are for what models compute of texts.
+
 Every generator is called as `name(n_samples, ..., random_state)` and returns a `LatentDataset`. A
 `FactorDataset` holds images of known factors. Estimators never import this room: a method that can't see
 ground truth can't leak it. Rooms within: `images`, loaded when one of its names is asked for.
@@ -8,6 +10,9 @@ ground truth can't leak it. Rooms within: `images`, loaded when one of its names
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from unmix.rows import ActivationStore
+
+from ._activations import MaskRule, read_activations, store_activations, verify_activations
 from ._dataset import LatentDataset, World
 from ._degenerate_mixture import DegenerateMixture, degenerate_mixture
 from ._domain_sources import DomainSources
@@ -20,6 +25,16 @@ from ._multi_domain import DomainWorld, multi_domain
 from ._slot_mixing import SlotMixing
 from ._slots import slots
 from ._sparse_mixing import sparse_mixing
+from .language import (
+    SITES,
+    LanguageModel,
+    Site,
+    SplicedLosses,
+    collect_activations,
+    read_language_model,
+    site_named,
+    spliced_losses,
+)
 
 if TYPE_CHECKING:  # rendering needs torch, which nothing else here does
     from .images import (
@@ -53,31 +68,44 @@ _WITHIN = {  # rooms within this one, and what they offer here
 }
 
 __all__ = [
+    "ActivationStore",
     "Balls",
     "DegenerateMixture",
     "DomainSources",
     "DomainWorld",
     "DominantMixing",
     "FactorDataset",
+    "LanguageModel",
     "LatentDataset",
     "LayeredMixing",
     "LinearSCM",
+    "MaskRule",
     "Renderer",
+    "SITES",
+    "Site",
     "SlotMixing",
     "SparseMixing",
+    "SplicedLosses",
     "World",
     "avatars",
     "balls",
     "cars3d",
+    "collect_activations",
     "degenerate_mixture",
     "dsprites",
     "load_factors",
     "mpi3d",
     "multi_domain",
+    "read_activations",
     "read_images",
+    "read_language_model",
     "shapes3d",
+    "site_named",
     "slots",
     "sparse_mixing",
+    "spliced_losses",
+    "store_activations",
+    "verify_activations",
     "write_images",
 ]
 

@@ -15,7 +15,10 @@ from ._cg_vae import CGVAE as CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning as DiverseDictionaryLearning
 from ._factor_vae import FactorVAE as FactorVAE
 from ._fast_ica import FastICA as FastICA
+from ._foreign import load_sae as load_sae
+from ._foreign import save_sae as save_sae
 from ._ivae import IVAE as IVAE
+from ._jacobian_sparse_autoencoder import JacobianSparseAutoencoder as JacobianSparseAutoencoder
 from ._labelled import LabelledSparseAutoencoder as LabelledSparseAutoencoder
 from ._latent_estimator import LatentEstimator as LatentEstimator
 from ._number import found_number as found_number
@@ -24,8 +27,20 @@ from ._pipelines import load as load
 from ._pipelines import save as save
 from ._qlae import QLAE as QLAE
 from ._slot_autoencoder import SlotAutoencoder as SlotAutoencoder
+from ._sparse_autoencoder import SparseAutoencoder as SparseAutoencoder
+from ._sparse_autoencoder import fit_many as fit_many
 from ._sparse_basis import SparseBasis as SparseBasis
 from ._vade import VaDE as VaDE
 from ._vq_vae import VQVAE as VQVAE
 
-__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "load", "save"]
+__all__ = [
+    *ESTIMATORS,
+    "LatentEstimator",
+    "causal_graph",
+    "found_number",
+    "fit_many",
+    "load",
+    "load_sae",
+    "save",
+    "save_sae",
+]

@@ -7,6 +7,7 @@ fastest for those networks: their Jacobian is a product of layers that shares th
 from ._activations import ACTIVATIONS, Activation
 from ._convolutions import conv_decoder, conv_encoder
 from ._directional import first_directional, second_directional
+from ._feedforward import Feedforward, Slopes, feature_jacobian
 from ._gated import GatedMLP, gated_mlp
 from ._hessian import hessian
 from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_columns
@@ -14,6 +15,20 @@ from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segme
 from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
 from ._points import points_decoder, points_encoder
 from ._shapes import entries
+from ._sparse_codes import (
+    Active,
+    Filled,
+    batch_top_filled,
+    batch_top_index,
+    index_above,
+    jump,
+    jump_count,
+    picked,
+    row_of_each,
+    top_filled,
+    top_index,
+    unit_rows,
+)
 from ._strided import strided_decoder, strided_encoder
 from ._tangents import Remembered
 
@@ -45,4 +60,19 @@ __all__ = [
     "directional_bilipschitz",
     "BiLipschitz",
     "segment_gap",
+    "Feedforward",
+    "Slopes",
+    "feature_jacobian",
+    "Active",
+    "Filled",
+    "top_filled",
+    "batch_top_filled",
+    "top_index",
+    "batch_top_index",
+    "index_above",
+    "picked",
+    "row_of_each",
+    "unit_rows",
+    "jump",
+    "jump_count",
 ]

@@ -12,6 +12,9 @@ from ._mixture import MixtureOfGaussians, VaDEObjective
 from ._moments import LabelledObjective
 from ._quantised import Codebook, QuantisedDecoder, QuantisedEncoder, QuantisedObjective
 from ._slot import AdditiveDecoder, SlotObjective
+from ._sparse_coder import ACTIVATIONS as SPARSE_ACTIVATIONS
+from ._sparse_coder import SparseCoder, SparseRecipe
+from ._sparse_pair import SparsePair, Units
 from ._spikes_and_slabs import MixtureObjective, SpikesAndSlabs
 from ._total_correlation import CriticObjective, DecomposedObjective, decomposed, shuffled
 from ._vae import Objective, as_floats, in_chunks
@@ -42,6 +45,11 @@ __all__ = [
     "QuantisedObjective",
     "shuffled",
     "SlotObjective",
+    "SPARSE_ACTIVATIONS",
+    "SparseCoder",
+    "SparsePair",
+    "SparseRecipe",
+    "Units",
     "SpikesAndSlabs",
     "VaDEObjective",
 ]

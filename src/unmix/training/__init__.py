@@ -26,6 +26,7 @@ from ._schedules import constant, cosine, one_cycle, ramp, warm_up
 from ._sealed import read_sealed, write_sealed
 from ._settings import Player, Run
 from ._sources import Drawn, Streamed
+from ._stepper import Stepper
 
 __all__ = [
     "minimise",
@@ -55,6 +56,7 @@ __all__ = [
     "side_by_side",
     "Streamed",
     "Drawn",
+    "Stepper",
     "Width",
     "shrinking",
     "joined",
