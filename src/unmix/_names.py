@@ -12,6 +12,7 @@ ESTIMATORS: dict[str, str | None] = {
     "FastICA": "ica",
     "LabelledSparseAutoencoder": None,
     "SparseBasis": "sparse-basis",
+    "SparseAutoencoder": None,
     "VaDE": None,
 }
 COMMANDS = {command: name for name, command in ESTIMATORS.items() if command is not None}

@@ -21,7 +21,7 @@ REPRODUCE_EXAMPLE = (
 )
 
 
-Budget = StrEnum("Budget", ["smoke", "laptop", "full"])
+Budget = StrEnum("Budget", ["smoke", "laptop", "full", "gpu"])
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,12 @@ class Reproduce:
     data: Annotated[Path | None, typer.Option("--data", help="Folder of data for tables that take one.")] = (
         None
     )
+    device: Annotated[
+        str | None, typer.Option("--device", help="auto, cpu or cuda, for tables that train on images.")
+    ] = None
+    at_once: Annotated[
+        int, typer.Option("--at-once", min=1, help="Runs that train on the GPU at a time; others score.")
+    ] = 1
     dask: Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler, or `local`.")] = (
         None
     )
@@ -85,19 +91,41 @@ def _without_number(tasks: list[Any], store: Any) -> list[str]:
     ]
 
 
-def _modules(names: list[str]) -> list[Any]:
+def _modules(names: list[str], budget: str) -> list[Any]:
+    """Import the tables; `all` are those that have the budget."""
     from ..experiments import EXPERIMENTS, load_experiment
+    from ..experiments.engine import budgets_of
 
     if not names:
         raise ValueError("`NAME` must be a table or `all`, got nothing. See `unmix reproduce --list`.")
-    wanted = [name for given in names for name in (EXPERIMENTS if given == "all" else (given,))]
-    return [load_experiment(name) for name in dict.fromkeys(wanted)]
+    every = [load_experiment(name) for name in (EXPERIMENTS if "all" in names else ())]
+    wanted = [module for module in every if budget in budgets_of(module)]
+    wanted += [load_experiment(name) for name in names if name != "all"]
+    return list(dict.fromkeys(wanted))
+
+
+def _place(given: Reproduce, modules: list[Any]) -> Any:
+    """Say where runs compute that train on a device: which one, and what they keep there to go on."""
+    from ..experiments import Place
+    from ..experiments.engine import takes
+
+    training = [module for module in modules if takes(module, "place")]
+    if given.device is not None:
+        if not training:
+            raise ValueError(
+                f"`--device` must fit a table, got {given.device!r} and only tables that take none."
+            )
+        from ..training import device
+
+        device(given.device)
+    folder = None if given.dask else str(given.out / ".work")
+    return Place(given.device or "auto", given.at_once, folder) if training else None
 
 
 def _tasks(given: Reproduce) -> list[Any]:
     from ..experiments import find_method, tasks_of
 
-    modules, method = _modules(given.names or []), given.method
+    modules, method = _modules(given.names or [], given.budget.value), given.method
     if method is not None:
         find_method(method)
         fitting = [module for module in modules if hasattr(module, "with_method")]
@@ -105,11 +133,12 @@ def _tasks(given: Reproduce) -> list[Any]:
             raise ValueError(f"`--method` must fit a table, got {method!r} and only tables that take none.")
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     known: dict[str, Any] = {"budget": given.budget.value, "method": method, "data": given.data}
+    known["place"] = _place(given, modules)
     return [task for module in modules for task in tasks_of(module, seeds=seeds, **known)]
 
 
 def _show_list(as_json: bool) -> None:
-    from unmix.experiments.engine import title_of
+    from unmix.experiments.engine import budgets_of, title_of
 
     from ..experiments import EXPERIMENTS, load_experiment
 
@@ -119,6 +148,7 @@ def _show_list(as_json: bool) -> None:
             "name": name,
             "title": title_of(module),
             "cells": len(module.CELLS),
+            "budgets": list(budgets_of(module)),
             "own_method": hasattr(module, "with_method"),
         }
         for name, module in found
@@ -157,7 +187,7 @@ def _sweep(tasks: list[Any], store: Any, given: Reproduce) -> Any:
     command = "unmix " + " ".join(_command())
     try:
         with _executor(tasks, given) as (executor, n), progress(len(tasks), n) as listen:
-            return sweep(
+            outcome = sweep(
                 tasks, store, executor=executor, workers=n, force=given.force, command=command, listen=listen
             )
     except KeyboardInterrupt:
@@ -165,6 +195,9 @@ def _sweep(tasks: list[Any], store: Any, given: Reproduce) -> Any:
         sys.exit(130)
     finally:
         _warn_of_corrupt(store)
+    for place in {task.place for task in tasks if task.place is not None and not outcome.failed}:
+        place.tidy()
+    return outcome
 
 
 @contextmanager
@@ -186,7 +219,7 @@ def _command() -> list[str]:
     given, kept = iter(sys.argv[1:]), []
     for argument in given:
         name, equals, value = argument.partition("=")
-        if name in ("--out", "--data", "--dask", "--workers"):
+        if name in ("--out", "--data", "--dask", "--workers", "--device", "--at-once"):
             value = value if equals else next(given, "")
             kept += [name, Path(value).name] if name == "--data" else []
         elif name not in ("--force", "--json", "--strict"):

@@ -18,8 +18,10 @@ from ._latent_estimator import LatentEstimator as LatentEstimator
 from ._number import found_number as found_number
 from ._pdgmm import PDGMM as PDGMM
 from ._slot_autoencoder import SlotAutoencoder as SlotAutoencoder
+from ._sparse_autoencoder import SparseAutoencoder as SparseAutoencoder
+from ._sparse_autoencoder import fit_many as fit_many
 from ._sparse_basis import SparseBasis as SparseBasis
 from ._storage import load as load
 from ._vade import VaDE as VaDE
 
-__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "load"]
+__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "fit_many", "load"]

@@ -13,6 +13,18 @@ from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_
 from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segment_gap
 from ._networks import ResidualMLP, batch_norm_head, mlp, residual_mlp
 from ._shapes import entries
+from ._sparse_codes import (
+    Active,
+    batch_top_index,
+    index_above,
+    jump,
+    jump_count,
+    picked,
+    row_of_each,
+    top_index,
+    unit_rows,
+    written,
+)
 
 __all__ = [
     "mlp",
@@ -37,4 +49,14 @@ __all__ = [
     "directional_bilipschitz",
     "BiLipschitz",
     "segment_gap",
+    "Active",
+    "top_index",
+    "batch_top_index",
+    "index_above",
+    "picked",
+    "written",
+    "row_of_each",
+    "unit_rows",
+    "jump",
+    "jump_count",
 ]

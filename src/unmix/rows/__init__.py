@@ -8,6 +8,7 @@ from ._files import file_rows, joined_rows
 from ._parquet import opened_parquet, parquet_batches
 from ._rows import Rows, array_rows
 from ._safetensors import keys_of, read_tensor, use_safetensors
+from ._store import ActivationStore
 
 __all__ = [
     "Rows",
@@ -22,4 +23,5 @@ __all__ = [
     "keys_of",
     "read_tensor",
     "use_safetensors",
+    "ActivationStore",
 ]

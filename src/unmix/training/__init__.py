@@ -25,6 +25,7 @@ from ._schedules import constant, cosine, one_cycle, ramp, warm_up
 from ._sealed import read_sealed, write_sealed
 from ._settings import Player, Run
 from ._sources import Streamed
+from ._stepper import Stepper
 
 __all__ = [
     "minimise",
@@ -52,6 +53,7 @@ __all__ = [
     "Noise",
     "side_by_side",
     "Streamed",
+    "Stepper",
     "Width",
     "shrinking",
     "joined",

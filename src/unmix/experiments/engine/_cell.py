@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-BUDGETS = ("smoke", "laptop", "full")
+BUDGETS = ("smoke", "laptop", "full", "gpu")
+USUAL = BUDGETS[:3]  # those of a table that names none
 BETTER = ("higher", "lower")
 
 
@@ -27,6 +28,9 @@ class Cell:
         How exactly the published number is known, half of its last digit by default.
     always : bool
         Whether every run has this number; else one without it is not a fault.
+    other : str
+        What sets our data apart from the paper's ("another set of images"): such a number stands beside the
+        paper's and is not judged by it.
     settings : mapping
         Everything that `run` looks at, as JSON knows it; by default row and column. Cells of an experiment
         with the same settings share one run.
@@ -46,6 +50,7 @@ class Cell:
     better: str = "higher"
     precision: float = 0.005
     always: bool = True
+    other: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -56,4 +61,5 @@ class Cell:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a stored result says about the cell, without the settings it shares with others."""
-        return {name: value for name, value in asdict(self).items() if name not in ("settings", "always")}
+        left_out = ("settings", "always", *(() if self.other else ("other",)))
+        return {name: value for name, value in asdict(self).items() if name not in left_out}

@@ -10,8 +10,9 @@ from ._cell import BUDGETS
 from ._reasons import Reason
 
 RAW, ROTATION = "raw x", "random rotation of the truth"
-REFERENCES = (RAW, ROTATION)
-JUDGED = ("laptop", "full")
+PIXELS, NOISE = "pixel PCA + ICA", "noise"
+REFERENCES = (RAW, ROTATION, PIXELS, NOISE)
+JUDGED = ("laptop", "full", "gpu")
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,13 @@ class Line:
         Ours minus the paper's.
     verdict : {"better", "within", "worse", "not judged", "failed", ""}
         "within": apart by no more than both standard deviations together (the root of the sum of squares)
-        and the precision of the published number. "not judged": too small a budget. "": no published number.
+        and the precision of the published number. "not judged": too small a budget, or other data than the
+        paper's. "": no published number.
     failures : tuple of str
         Errors of seeds that gave none.
     notes : tuple of str
-        Where the number, or the paper's, is no better than a reference.
+        How our data differ from the paper's, and where the number, or the paper's, is no better than a
+        reference.
     seconds : float
         Mean time of a run.
     reason : str
@@ -190,7 +193,7 @@ def verdict(cell: dict[str, Any], ours: float | None, spread: float | None, budg
     """
     if ours is None or cell["paper"] is None:
         return ""
-    if budget not in JUDGED:
+    if budget not in JUDGED or cell.get("other"):
         return "not judged"
     difference = ours - cell["paper"]
     if abs(difference) <= math.hypot(cell["spread"] or 0.0, spread or 0.0) + cell["precision"]:
@@ -199,9 +202,11 @@ def verdict(cell: dict[str, Any], ours: float | None, spread: float | None, budg
 
 
 def _notes(cell: dict[str, Any], ours: float | None, means: dict[Any, float | None]) -> Iterable[str]:
-    """Say where a number, ours or the paper's, does not rise above a reference that learned nothing."""
+    """Say how our data differ, and where a number does not rise above a reference that learned nothing."""
     if cell["row"] in REFERENCES:
         return
+    if cell.get("other") and cell["paper"] is not None:
+        yield cell["other"]
     for reference in REFERENCES:
         floor = means.get((reference, cell["column"], cell["value"].partition(" of ")[0]))
         numbers = {"the paper": cell["paper"], "ours": ours}

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ._cell import BUDGETS, Cell
+from ._cell import BUDGETS, USUAL, Cell
 from ._code import code_version
+from ._place import Place
 
 PREFIX = "unmix.experiments.papers."
 _IDENTITY = ("experiment", "settings", "seed", "budget", "code", "data")
@@ -29,13 +30,15 @@ class Task:
     cells : tuple of Cell
         Those that this run gives numbers to; they have the same settings.
     seed : int
-    budget : {"smoke", "laptop", "full"}
+    budget : {"smoke", "laptop", "full", "gpu"}
     code : str
         From `code_version`.
     data : str, optional
         A folder of the user's, handed to `run` where it takes one. Results know its content, not its name.
     places : tuple of int
         Where the cells stand in their table.
+    place : Place, optional
+        Where it computes, handed to `run` where it takes one. No part of what a result depends on.
     """
 
     module: str
@@ -45,6 +48,7 @@ class Task:
     code: str
     data: str | None = None
     places: tuple[int, ...] = ()
+    place: Place | None = None
 
     @property
     def experiment(self) -> str:
@@ -122,6 +126,7 @@ def tasks_of(
     budget: str = "laptop",
     method: str | None = None,
     data: str | Path | None = None,
+    place: Place | None = None,
 ) -> tuple[Task, ...]:
     """List the runs of an experiment, the first seed of all cells before the second.
 
@@ -130,20 +135,22 @@ def tasks_of(
     experiment : module
         With `CELLS` and `run(cell, seed, budget)`; `with_method(method)` where a user's method fits, and
         `run(..., data=None)` where it takes a folder, with `data_name(data)` to say in its title which data
-        these are.
+        these are; `run(..., place=None)` where it trains on a device that can be chosen; `BUDGETS` where it
+        has others than "smoke", "laptop" and "full".
     seeds : int or sequence of int
         How many, or which.
-    budget : {"smoke", "laptop", "full"}
+    budget : {"smoke", "laptop", "full", "gpu"}
     method : str, optional
         `package:Estimator`, run beside the methods of the table where its data fit.
     data : path-like, optional
+    place : Place, optional
+        The device, how many runs train on it at once, and where runs keep what they need to go on.
 
     Returns
     -------
     tuple of Task
     """
-    if budget not in BUDGETS:
-        raise ValueError(f"`budget` must be one of {BUDGETS}, got {budget!r}. Choose one of these.")
+    _check_budget(experiment, budget)
     chosen = range(seeds) if isinstance(seeds, int) else seeds
     if not len(chosen):
         raise ValueError(f"`seeds` must name at least one seed, got {seeds!r}.")
@@ -151,9 +158,10 @@ def tasks_of(
     codes = [(experiment.CELLS, code_version(name))]
     if own and method is not None:
         codes.append((own, code_version(name, method.partition(":")[0])))
-    folder = str(data) if data is not None and _takes_data(experiment) else None
+    folder = str(data) if data is not None and takes(experiment, "data") else None
+    where = place if takes(experiment, "place") else None
     return tuple(
-        Task(name, tuple(group.values()), seed, budget, code, folder, tuple(group))
+        Task(name, tuple(group.values()), seed, budget, code, folder, tuple(group), where)
         for seed in chosen
         for cells, code in codes
         for group in _sharing(cells)
@@ -175,8 +183,25 @@ def _sharing(cells: Iterable[Cell]) -> list[dict[int, Cell]]:
     return list(groups.values())
 
 
-def _takes_data(experiment: ModuleType) -> bool:
-    return "data" in signature(experiment.run).parameters
+def takes(experiment: ModuleType, argument: str) -> bool:
+    """Whether `run` of an experiment has an argument, `data` or `place`."""
+    return argument in signature(experiment.run).parameters
+
+
+def budgets_of(experiment: ModuleType) -> tuple[str, ...]:
+    """Return the budgets that an experiment can be run at."""
+    return tuple(getattr(experiment, "BUDGETS", USUAL))
+
+
+def _check_budget(experiment: ModuleType, budget: str) -> None:
+    if budget not in BUDGETS:
+        raise ValueError(f"`budget` must be one of {BUDGETS}, got {budget!r}. Choose one of these.")
+    known = budgets_of(experiment)
+    if budget not in known:
+        name = experiment.__name__.removeprefix(PREFIX)
+        raise ValueError(
+            f"`budget` must be {' or '.join(known)} for {name}, got {budget!r}. It has no other size."
+        )
 
 
 def _content(folder: Path) -> str:

@@ -66,7 +66,8 @@ def perform(task: Task) -> dict[str, Any]:
 
 
 def _values(experiment: ModuleType, task: Task) -> dict[str, float | None]:
-    given = {} if task.data is None else {"data": task.data}
+    given: dict[str, Any] = {} if task.data is None else {"data": task.data}
+    given |= {} if task.place is None else {"place": task.place}
     returned = experiment.run(task.cells[0], task.seed, task.budget, **given)
     values = {str(name): _number(value) for name, value in returned.items()}
     missing = {cell.value for cell in task.cells} - values.keys()

@@ -23,6 +23,7 @@ def evaluate(
     *,
     metrics: str | Iterable[str | Metric] | Mapping[str, Metric] = ("mcc", "r2"),
     x: ArrayLike | None = None,
+    references: Mapping[str, ArrayLike] | None = None,
     discrete: Declared = None,
     n_boot: int = 100,
     random_state: Any = None,
@@ -45,6 +46,9 @@ def evaluate(
         evaluation; the name of such a row asks for that one alone.
     x : array-like of shape (n_samples, n_observed), optional
         Raw observations, scored as if they were codes.
+    references : mapping of names to array-likes of shape (n_samples, n_codes_of_it), optional
+        Other codes of the same samples to stand beside these, such as principal components of pixels where
+        there are too many of them to be scored themselves.
     discrete : bool or sequence of bools, optional
         Which factors are discrete. By default those whose values repeat; the decision is made once, on all
         samples, and stated in the result.
@@ -74,6 +78,7 @@ def evaluate(
     """
     truth, codes = paired(z_true, z_hat, n_least=_LEAST)
     raw = None if x is None else _observations(x, len(truth))
+    others = {name: _observations(z, len(truth), name) for name, z in (references or {}).items()}
     if n_boot < 2:
         raise ValueError(f"`n_boot` must be at least 2, got {n_boot}. A hundred give a steady interval.")
     chosen, mask = measures(metrics), kinds(truth, discrete)
@@ -81,18 +86,19 @@ def evaluate(
     rng = np.random.default_rng(random_state)
     scores: dict[str, Score] = {}
     for name, measure in chosen:
-        drawn = draw(replace(measure, n_boot=min(n_boot, measure.n_boot)), truth, codes, raw, mask, rng)
+        budgeted = replace(measure, n_boot=min(n_boot, measure.n_boot))
+        drawn = draw(budgeted, truth, codes, raw, mask, rng, others)
         about = {"factors": said if measure.kinds else None, "n_draws": measure.n_draws}
         scores |= {name + part: _score(part, drawn, about) for part in drawn.value}
     undefined = tuple(name for name, score in scores.items() if np.isnan(score.value))
     return Evaluation({n: s for n, s in scores.items() if n not in undefined}, said, undefined)
 
 
-def _observations(x: ArrayLike, n_samples: int) -> np.ndarray:
-    raw = table(x, "x")
+def _observations(x: ArrayLike, n_samples: int, name: str = "x") -> np.ndarray:
+    raw = table(x, name)
     if len(raw) != n_samples:
         raise ValueError(
-            f"`x` must have {n_samples} rows like `z_true`, got {len(raw)}. Rows are the same samples."
+            f"`{name}` must have {n_samples} rows like `z_true`, got {len(raw)}. Rows are the same samples."
         )
     return raw
 
@@ -123,6 +129,7 @@ def _score(part: str, drawn: Draws, about: dict[str, Any]) -> Score:
         n_boot=len(halves),
         null_high=_high(null),
         floor_high=_high(floor),
+        beside={name: _mean([found[part]]) for name, found in drawn.beside.items()},
         **about,
     )
 

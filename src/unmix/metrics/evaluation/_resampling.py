@@ -1,8 +1,8 @@
-"""The same metric on half of the rows, on shuffled codes, on rotations of the truth and on raw x."""
+"""The same metric on half of the rows, on shuffled codes, on rotations of the truth and on other codes."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 
 import numpy as np
@@ -27,6 +27,7 @@ class Draws:
     seconds: float
     probe: str
     n_samples: int
+    beside: dict[str, Parts] = field(default_factory=dict)
 
 
 def draw(
@@ -36,6 +37,7 @@ def draw(
     raw: np.ndarray | None,
     mask: np.ndarray,
     rng: np.random.Generator,
+    others: Mapping[str, np.ndarray],
 ) -> Draws:
     """Evaluate a metric as often as its budget says; all its values come from the same evaluations."""
     usable = partial(_usable, mask=mask if measure.kinds else np.zeros_like(mask))
@@ -43,6 +45,7 @@ def draw(
     if n < len(truth):
         rows = _part(truth, n, usable, rng)
         truth, codes, raw = truth[rows], codes[rows], None if raw is None else raw[rows]
+        others = {name: other[rows] for name, other in others.items()}
     call = partial(_call, measure, mask)
     start = time.perf_counter()
     value, probe = call(truth, codes)
@@ -58,6 +61,7 @@ def draw(
         seconds=seconds,
         probe=probe,
         n_samples=n,
+        beside={name: call(truth, other)[0] for name, other in others.items()},
     )
 
 

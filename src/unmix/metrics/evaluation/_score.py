@@ -5,7 +5,7 @@ import io
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,8 @@ class Score:
     null_high, floor_high : float or None
         What 95% of shuffles, and of rotations, stay below: by quantiles of 20 draws or more, else by
         Student's t.
+    beside : dict of str to float or None
+        The value of each of the `references`, other codes of the same samples.
     """
 
     value: float
@@ -64,6 +66,7 @@ class Score:
     factors: str | None = None
     null_high: float | None = None
     floor_high: float | None = None
+    beside: dict[str, float | None] = field(default_factory=dict)
 
     @property
     def reading(self) -> str:
@@ -110,7 +113,12 @@ class Evaluation(Mapping[str, Score]):
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns: "metric", then what `records` holds."""
-        return ("metric", "value", "low", "high", *_MORE)
+        return ("metric", "value", "low", "high", *_MORE, *self.references)
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The names of other codes that were scored beside these."""
+        return tuple(dict.fromkeys(name for score in self.scores.values() for name in score.beside))
 
     def column(self, name: str) -> list[Any]:
         """Return one column, a value per metric.
@@ -152,14 +160,14 @@ class Evaluation(Mapping[str, Score]):
         return atomic_write(path, text)
 
     def __str__(self) -> str:
-        rows = [_HEADINGS, *self._rows()]
+        rows = [self._heads(_HEADINGS), *self._rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
-        wide = [_HEADINGS, *self._rows()]
+        wide = [self._heads(_HEADINGS), *self._rows()]
         fits = sum(max(map(len, column)) + 3 for column in zip(*wide, strict=True)) < options.max_width
-        yield from self._drawn(wide if fits else [_FEW_HEADINGS, *map(_few, self.scores.items())])
+        yield from self._drawn(wide if fits else self._few_rows())
 
     def _drawn(self, rows: list[tuple[str, ...]]) -> Iterator[Any]:
         from rich import box
@@ -174,8 +182,17 @@ class Evaluation(Mapping[str, Score]):
         yield drawn
         yield Text(self._caption(), style="dim")
 
+    def _heads(self, headings: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the headings, those of references after that of raw x."""
+        at = headings.index("raw x") + 1
+        return (*headings[:at], *self.references, *headings[at:])
+
     def _rows(self) -> list[tuple[str, ...]]:
-        return [_row(name, score) for name, score in self.scores.items()]
+        return [_row(name, score, self.references) for name, score in self.scores.items()]
+
+    def _few_rows(self) -> list[tuple[str, ...]]:
+        rows = [_few(name, score, self.references) for name, score in self.scores.items()]
+        return [self._heads(_FEW_HEADINGS), *rows]
 
     def _csv(self) -> str:
         text = io.StringIO()
@@ -189,7 +206,7 @@ class Evaluation(Mapping[str, Score]):
 
     def _html(self) -> str:
         pages = import_module("unmix.report._answers")  # above this room: asked for only here
-        return pages.scores_page(_HEADINGS, self._rows(), self._caption())
+        return pages.scores_page(self._heads(_HEADINGS), self._rows(), self._caption())
 
     def _caption(self) -> str:
         left_out = f"Undefined here: {', '.join(self.undefined)}." if self.undefined else ""
@@ -205,24 +222,26 @@ _MORE = (
 def _record(name: str, score: Score) -> dict[str, Any]:
     low, high = score.interval
     rest = {column: getattr(score, column) for column in _MORE}
-    return {"metric": name, "value": score.value, "low": low, "high": high} | rest
+    return {"metric": name, "value": score.value, "low": low, "high": high} | rest | score.beside
 
 
-def _row(name: str, score: Score) -> tuple[str, ...]:
+def _row(name: str, score: Score, references: tuple[str, ...]) -> tuple[str, ...]:
     low, high = score.interval
     raw = "-" if score.raw is None else f"{score.raw:.3f}"
     drawn = (_drawn(score.null, score.null_high), _drawn(score.floor, score.floor_high))
-    numbers = (f"{score.value:.3f}", f"{low:.3f} to {high:.3f}", *drawn, raw)
+    others = (_drawn(score.beside.get(reference), None) for reference in references)
+    numbers = (f"{score.value:.3f}", f"{low:.3f} to {high:.3f}", *drawn, raw, *others)
     return (name, *numbers, score.probe, str(score.n_samples), f"{score.seconds:.3g}", score.reading)
 
 
-def _few(named: tuple[str, Score]) -> tuple[str, ...]:
+def _few(name: str, score: Score, references: tuple[str, ...]) -> tuple[str, ...]:
     """Return what fits into eighty columns; files and dictionaries hold the rest."""
-    name, score = named
     low, high = score.interval
     null, floor, raw = (_short(value) for value in (score.null, score.floor, score.raw))
     above = f" ({score.floor_high:.2f})" if score.floor_high is not None else ""
-    return name, f"{score.value:.3f}", f"{low:.2f}–{high:.2f}", null, floor + above, raw, score.reading
+    others = (_short(score.beside.get(reference)) for reference in references)
+    drawn = (null, floor + above, raw, *others)
+    return name, f"{score.value:.3f}", f"{low:.2f}–{high:.2f}", *drawn, score.reading
 
 
 def _short(value: float | None) -> str:

@@ -1,0 +1,419 @@
+"""Sparse autoencoders: an overcomplete dictionary, of which each sample uses a few features."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar, final
+
+import numpy as np
+import torch
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from unmix._waiting import waiting
+from unmix.objectives import SPARSE_ACTIVATIONS, SparseCoder
+from unmix.rows import Rows
+from unmix.training import History, Stepper, play
+
+from . import _dictionary
+from ._kept import Kept
+from ._sae_training import (
+    Scale,
+    Source,
+    built,
+    place_of,
+    player_of,
+    recipe_of,
+    run_of,
+    source_of,
+)
+from ._settings import seed_of_run
+
+
+@final
+class SparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A dictionary with more features than variables, and an encoder that finds the few in each sample.
+
+    The code is z = act(E (x - b) + e) and the reconstruction D^T z + b, with rows of D of unit length. It
+    minimises the share of the variance that is left over, plus 1/32 of what dead features leave of that
+    (AuxK), plus a sparsity term where the activation does not fix the number of features by itself.
+
+    Parameters
+    ----------
+    n_components : int
+        Features in the dictionary; may exceed the number of variables.
+    activation : {"topk", "batch_topk", "jumprelu", "relu"}
+        Which features are active: the k largest of a row; the k n largest of a batch of n rows, replaced by a
+        threshold once fitted; those above a trained threshold of their own, k of them as the goal; or all
+        positive ones, kept few by an L1 term.
+    k : int
+        Active features of a row; not used by "relu".
+    auxiliary : float
+        Weight of the term in which dead features reconstruct the rest; 0 for none.
+    dead_after : float, optional
+        Rows without firing after which a feature is dead in training. By default 1,000 times the rows in which
+        an average feature fires once, at most a tenth of the run.
+    sparsity : float
+        Weight of the sparsity term: (L0 / k - 1)^2 for "jumprelu", L1 for "relu".
+    prefixes : sequence of int, optional
+        Numbers of leading features that must reconstruct by themselves (Matryoshka): common features come
+        first, and are not split up by larger dictionaries.
+    max_iter : int
+        Passes over the data.
+    batch_size : int
+    lr : float, optional
+        Learning rate; by default 2e-4 / sqrt(n_components / 2^14).
+    precision : {"auto", "float32", "bf16"}
+        Of the products in training; "auto" takes bf16 on a GPU.
+    device : {"auto", "cpu", "cuda"}
+    checkpoint : path-like, optional
+        Folder; a killed fit goes on from there.
+    verbose : bool
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    dictionary_ : array of shape (n_components, n_features)
+        Unit rows, which `inverse_transform` adds up.
+    encoder_weight_ : array of shape (n_components, n_features)
+    encoder_bias_ : array of shape (n_components,)
+    bias_ : array of shape (n_features,)
+        Subtracted before the encoder and added after the dictionary.
+    threshold_ : float, array of shape (n_components,) or None
+        Activations at or below it are zero ("batch_topk", "jumprelu").
+    firing_ : array of shape (n_components,)
+        Share of rows on which each feature fires, out of at most 1,048,576 rows.
+    max_activation_ : array of shape (n_components,)
+    n_tokens_seen_ : int
+        Rows seen in training, each pass counted.
+    history_, n_iter_, n_features_in_, feature_names_in_
+        As for other estimators.
+
+    Notes
+    -----
+    `X` may be the path of NPY, Parquet or safetensors files or of an activation store, larger than memory.
+    Under `torchrun`, once `torch.distributed` is initialised, every process takes its part of each batch.
+
+    References
+    ----------
+    Gao et al. (2024), Scaling and evaluating sparse autoencoders, arXiv:2406.04093; Bussmann, Leask and Nanda
+    (2024), BatchTopK sparse autoencoders, arXiv:2412.06410; Rajamanoharan et al. (2024), Jumping ahead,
+    arXiv:2407.14435; Bussmann et al. (2025), Matryoshka sparse autoencoders, arXiv:2503.17547.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> atoms = rng.normal(size=(6, 4))
+    >>> X = (rng.random((500, 6)) < 0.2) * rng.random((500, 6)) @ atoms
+    >>> model = SparseAutoencoder(8, k=2, max_iter=100, batch_size=100, lr=0.01, random_state=0).fit(X)
+    >>> codes = model.transform(X)
+    >>> codes.shape, codes.nnz <= 2 * len(X), model.score(X) > 0.7
+    ((500, 8), True, True)
+    """
+
+    overcomplete: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_components: int = 4096,
+        *,
+        activation: str = "topk",
+        k: int = 32,
+        auxiliary: float = 1 / 32,
+        dead_after: float | None = None,
+        sparsity: float = 1.0,
+        prefixes: Sequence[int] | None = None,
+        max_iter: int = 10,
+        batch_size: int = 4096,
+        lr: float | None = None,
+        precision: str = "auto",
+        device: str = "auto",
+        checkpoint: Any = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.activation = activation
+        self.k = k
+        self.auxiliary = auxiliary
+        self.dead_after = dead_after
+        self.sparsity = sparsity
+        self.prefixes = prefixes
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.lr = lr
+        self.precision = precision
+        self.device = device
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "SparseAutoencoder":
+        """Fit the dictionary.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Rows or ActivationStore
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        fit_many([self], X)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> "SparseAutoencoder":
+        """Go on with these rows, once through, at a constant rate; the first call sets the units.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), path, Rows or ActivationStore
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_sparse_settings(self)
+        rows = _dictionary.opened(self, X, reset=not hasattr(self, "dictionary_"))
+        running = vars(self).get("_running") or self._started(rows)
+        batches = range(0, rows.n_rows, self.batch_size)
+        for start in batches:
+            block = _dictionary.checked(rows.take(start, min(start + self.batch_size, rows.n_rows)), start)
+            running.step((running.source.scale(block).to(running.place),))
+        seen = getattr(self, "n_tokens_seen_", 0)
+        before = getattr(self, "firing_", 0.0), getattr(self, "max_activation_", 0.0)
+        self._running = running
+        self._remember(running.objective, running.source, seen + rows.n_rows)
+        self.n_iter_ = getattr(self, "n_iter_", 0) + len(batches)
+        _dictionary.describe(self, rows)
+        self.firing_ = (before[0] * seen + self.firing_ * rows.n_rows) / (seen + rows.n_rows)
+        self.max_activation_ = np.maximum(before[1], self.max_activation_)
+        return self
+
+    def transform(self, X: Any) -> sparse.csr_array:
+        """Return the codes of each row as a compressed sparse matrix, shape (n_samples, n_components)."""
+        check_is_fitted(self)
+        return _dictionary.encoded(self, X)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Return the rows that codes, sparse or dense, stand for, shape (n_samples, n_features)."""
+        check_is_fitted(self)
+        return _dictionary.decoded(self, X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the share of the variance of X, all columns together, that the model reconstructs."""
+        check_is_fitted(self)
+        return _dictionary.explained(self, X)
+
+    @property
+    def n_components_(self) -> int:
+        """The number of features."""
+        return self.n_components
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.dictionary_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_running"}
+
+    def _objective(self, source: Source, n_steps: int, seed: int) -> SparseCoder:
+        """Build what is minimised, with the geometric median as its bias."""
+        size = min(self.batch_size, source.rows.n_rows)
+        recipe = recipe_of(self, source.rows.n_features, n_steps, size)
+        made = built(lambda: SparseCoder(source.rows.n_features, self.n_components, recipe), seed)
+        with torch.no_grad():
+            made.bias.copy_(torch.from_numpy(source.median))
+        return made.to(place_of(self))
+
+    def _remember(self, coder: SparseCoder, source: Source, n_seen: int) -> None:
+        """Keep the arrays in the units of the data."""
+        remember(self, arrays_of(coder, source.scale), n_seen)
+
+    def _started(self, rows: Any) -> "Running":
+        """Begin to learn bit by bit, from what was fitted before where there is something."""
+        n_steps = 10**9  # nobody knows how many will come
+        source = source_of(rows)
+        fitted = hasattr(self, "dictionary_")
+        if fitted:
+            source = source._replace(scale=Scale(self.mean_, self.scale_))
+        objective = self._objective(source, n_steps, _seed(self))
+        if fitted:
+            put_back(objective, self, source.scale)
+        player = player_of(self, "", objective, n_steps, place_of(self))
+        return Running(objective, source, Stepper([replace(player, schedule=_warm)]), place_of(self))
+
+
+@dataclass
+class Running:
+    """What `partial_fit` keeps from call to call."""
+
+    objective: SparseCoder
+    source: Source
+    step: Stepper
+    place: torch.device
+
+
+def _warm(step: int) -> float:
+    return min(1.0, (step + 1) / 100)
+
+
+def fit_many(models: Sequence[Any], X: Any) -> list[Any]:
+    """Fit several sparse autoencoders, of any sizes and seeds, over the same passes of the same data.
+
+    Every batch is read once and seen by all; the order of rows is that of the first model's seed.
+
+    Parameters
+    ----------
+    models : sequence of SparseAutoencoder
+        With the same `max_iter`, `batch_size` and `device`.
+    X : array-like of shape (n_samples, n_features), path, Rows or ActivationStore
+
+    Returns
+    -------
+    list
+        The models, fitted.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).laplace(size=(200, 5))
+    >>> sizes = [SparseAutoencoder(m, k=2, max_iter=2, batch_size=50, random_state=0) for m in (8, 16)]
+    >>> [model.dictionary_.shape for model in fit_many(sizes, X)]
+    [(8, 5), (16, 5)]
+    """
+    models = list(models)
+    _check_together(models)
+    for model in models:
+        check_sparse_settings(model)
+    lead = models[0]
+    rows = _dictionary.opened(lead, X, reset=True)
+    for model in models[1:]:
+        _dictionary.opened(model, X if not isinstance(rows, Rows) else X, reset=True)
+    _check_rows(rows)
+    source, place = source_of(rows), place_of(lead)
+    size = min(lead.batch_size, rows.n_rows)
+    n_steps = lead.max_iter * -(-rows.n_rows // size)
+    folder = None if lead.checkpoint is None else Path(lead.checkpoint)
+    seeds = [seed_of_run(folder if model is lead else None, model, _seed(model)) for model in models]
+    objectives = [m._objective(source, n_steps, seed) for m, seed in zip(models, seeds, strict=True)]
+    names = [""] if len(models) == 1 else [str(number) for number in range(len(models))]
+    players = [
+        player_of(model, name, objective, n_steps, place)
+        for model, name, objective in zip(models, names, objectives, strict=True)
+    ]
+    generator = torch.Generator().manual_seed((seeds[0] * 1009 + 1) % 2**63)
+    with waiting(bool(lead.verbose), "fit", plan=f"{lead.max_iter} passes over {rows.n_rows:,} rows"):
+        history = play(players, source.batches(size, generator, place), run_of(lead, n_steps, folder))
+    for model, name, objective in zip(models, names, objectives, strict=True):
+        model._remember(objective, source, n_steps * size)
+        model.history_, model.n_iter_ = _own_history(history, name), lead.max_iter
+        _dictionary.describe(model, rows)
+    return models
+
+
+def _own_history(history: History, name: str) -> History:
+    prefix = f"{name}/" if name else ""
+    terms = {term.removeprefix(prefix): v for term, v in history.terms.items() if term.startswith(prefix)}
+    return replace(history, terms=terms)
+
+
+def _check_together(models: list[Any]) -> None:
+    if not models:
+        raise ValueError("`models` must hold at least one estimator, got none.")
+    for name in ("max_iter", "batch_size", "device"):
+        values = {getattr(model, name) for model in models}
+        if len(values) > 1:
+            raise ValueError(f"`models` must have the same {name}, got {sorted(map(str, values))}. Set one.")
+    if len(models) > 1 and any(model.checkpoint is not None for model in models):
+        raise ValueError("`checkpoint` must be None where several models are fitted together. Fit one alone.")
+
+
+def _check_rows(rows: Rows) -> None:
+    if rows.n_rows < 2:
+        raise ValueError(f"`X` must have more than n_samples = 1 rows, got {rows.n_rows} sample(s).")
+
+
+def _seed(model: Any) -> int:
+    return int(check_random_state(model.random_state).randint(2**31 - 1))
+
+
+def arrays_of(coder: SparseCoder, scale: Scale) -> dict[str, Any]:
+    """Return the arrays of a trained coder in the units of the data."""
+    unit, found = np.float32(scale.spread), {k: v.detach().float().cpu().numpy() for k, v in coder.named_parameters()}
+    kind = coder.recipe.activation
+    threshold: Any = None
+    if kind == "batch_topk":
+        threshold = float(coder.threshold) * scale.spread
+    if kind == "jumprelu":
+        threshold = np.exp(found["log_threshold"]) * unit
+    return {
+        "dictionary_": found["decoder"],
+        "encoder_weight_": found["encoder"],
+        "encoder_bias_": found["encoder_bias"] * unit,
+        "bias_": (found["bias"].astype(np.float64) * scale.spread + scale.mean).astype(np.float32),
+        "threshold_": threshold,
+        "mean_": scale.mean,
+        "scale_": scale.spread,
+    }
+
+
+def remember(model: Any, arrays: dict[str, Any], n_seen: int) -> None:
+    """Keep fitted arrays."""
+    for name, value in arrays.items():
+        setattr(model, name, value)
+    model.n_tokens_seen_ = n_seen
+
+
+@torch.no_grad()
+def put_back(coder: SparseCoder, model: Any, scale: Scale) -> None:
+    """Give a coder the arrays of a fitted model."""
+    unit = scale.spread
+    values = {
+        "decoder": model.dictionary_,
+        "encoder": model.encoder_weight_,
+        "encoder_bias": model.encoder_bias_ / unit,
+        "bias": (model.bias_ - scale.mean) / unit,
+    }
+    if coder.recipe.activation == "jumprelu":
+        values["log_threshold"] = np.log(np.maximum(model.threshold_ / unit, 1e-6))
+    for name, value in values.items():
+        getattr(coder, name).copy_(torch.as_tensor(np.asarray(value)))
+    if coder.recipe.activation == "batch_topk":
+        coder.threshold.fill_(float(model.threshold_) / unit)
+
+
+def check_sparse_settings(model: Any) -> None:
+    """Check settings before any work is done."""
+    for name in ("n_components", "k", "max_iter", "batch_size"):
+        value = getattr(model, name)
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")
+    if model.activation not in SPARSE_ACTIVATIONS:
+        raise ValueError(f"`activation` must be one of {SPARSE_ACTIVATIONS}, got {model.activation!r}.")
+    if model.activation != "relu" and model.k > model.n_components:
+        raise ValueError(
+            f"`k` must be at most n_components={model.n_components}, got {model.k}. Ask for fewer features."
+        )
+    if model.precision not in ("auto", "float32", "bf16"):
+        raise ValueError(f"`precision` must be 'auto', 'float32' or 'bf16', got {model.precision!r}.")
+    for name, least in (("auxiliary", 0), ("sparsity", 0), ("dead_after", 0), ("lr", None)):
+        value = getattr(model, name)
+        free = value is None and name in ("dead_after", "lr")
+        if not free and not (_is_number(value) and (value > 0 if least is None else value >= least)):
+            bound = "above 0" if least is None else "of at least 0"
+            raise ValueError(f"`{name}` must be a finite number {bound}, got {value!r}.")
+    ends = model.prefixes or ()
+    if not all(isinstance(n, Integral) and 0 < n <= model.n_components for n in ends):
+        raise ValueError(
+            f"`prefixes` must be integers from 1 to n_components={model.n_components}, got {model.prefixes!r}."
+        )
+    place_of(model)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
