@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from unmix._findings import ability, findings_of
-from unmix.rows import Rows, file_rows
+from unmix.rows import ActivationStore, Rows, file_rows
 from unmix.tables import features_of
 
 LEAST = 20
@@ -46,7 +46,9 @@ def _finite(x: np.ndarray, n_features: int | None) -> np.ndarray:
 
 def _rows(model: Any, X: Any) -> tuple[np.ndarray, int]:
     """Return the rows as an array, and that every how many-th was taken."""
-    X = features_of(X)
+    if isinstance(X, ActivationStore):
+        X = X.rows(_BLOCK)
+    X = X if isinstance(X, Rows) else features_of(X)
     table = file_rows(X, lambda n_columns: _BLOCK) if isinstance(X, str | os.PathLike) else X
     names = table.names if isinstance(table, Rows) else getattr(X, "columns", None)
     _check_names(findings_of(model).feature_names_in, names)

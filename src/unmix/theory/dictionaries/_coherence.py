@@ -120,7 +120,7 @@ def restricted_isometry(
     >>> restricted_isometry([[1, 0], [0, 2], [1, 1]], 2).lower
     0.7071...
     >>> print(restricted_isometry(np.random.default_rng(0).normal(size=(512, 128)), 8))
-    between 0.9... and 2.5...
+    between 1.261 and 1.969
 
     References
     ----------
