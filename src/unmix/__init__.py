@@ -31,7 +31,7 @@ _ROOMS = (
     "experiments",
     "report",
 )
-_FROM_ESTIMATORS = (*_ESTIMATORS, "fit_many", "load")
+_FROM_ESTIMATORS = (*_ESTIMATORS, "fit_many", "load", "load_sae", "save_sae")
 _FROM_EVIDENCE = ("trust",)
 _FROM_DESCRIPTION = ("describe",)
 _FROM_CHOICE = ("choose",)

@@ -13,6 +13,7 @@ ESTIMATORS: dict[str, str | None] = {
     "LabelledSparseAutoencoder": None,
     "SparseBasis": "sparse-basis",
     "SparseAutoencoder": None,
+    "JacobianSparseAutoencoder": None,
     "VaDE": None,
 }
 COMMANDS = {command: name for name, command in ESTIMATORS.items() if command is not None}

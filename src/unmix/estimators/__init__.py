@@ -12,7 +12,10 @@ from ._beta_vae import BetaVAE as BetaVAE
 from ._cg_vae import CGVAE as CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning as DiverseDictionaryLearning
 from ._fast_ica import FastICA as FastICA
+from ._foreign import load_sae as load_sae
+from ._foreign import save_sae as save_sae
 from ._ivae import IVAE as IVAE
+from ._jacobian_sparse_autoencoder import JacobianSparseAutoencoder as JacobianSparseAutoencoder
 from ._labelled import LabelledSparseAutoencoder as LabelledSparseAutoencoder
 from ._latent_estimator import LatentEstimator as LatentEstimator
 from ._number import found_number as found_number
@@ -24,4 +27,4 @@ from ._sparse_basis import SparseBasis as SparseBasis
 from ._storage import load as load
 from ._vade import VaDE as VaDE
 
-__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "fit_many", "load"]
+__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "fit_many", "load", "load_sae", "save_sae"]

@@ -4,7 +4,7 @@ A fitted dictionary has `dictionary_` (unit rows), `encoder_weight_`, `encoder_b
 in the units of the data, and an activation: z = act(E (x - b) + e), reconstructed as D^T z + b.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,25 +145,35 @@ def explained(model: Any, X: Any) -> float:
 
 def describe(model: Any, rows: Rows) -> None:
     """Remember how often each feature fires, and how strongly at most, from rows spread over the data."""
+    model.firing_, model.max_activation_ = described(model, spread(rows, len(model.dictionary_)))
+
+
+def described(model: Any, parts: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the share of rows on which each feature fires, and its largest activation."""
     place, n = device(model.device), len(model.dictionary_)
     layers = layers_of(model, np.float32, place)
     fired, most, seen = np.zeros(n), np.zeros(n), 0
-    for block in spread(rows, _DESCRIBED, n):
+    for block in parts:
         codes = layers.codes(_tensor(block, np.float32, place))
         fired += np.bincount(codes.indices, minlength=n)
         np.maximum.at(most, codes.indices, codes.data)
         seen += len(block)
-    model.firing_, model.max_activation_ = fired / seen, most
+    return fired / seen, most
 
 
-def spread(rows: Rows, most: int, n_components: int) -> Iterator[np.ndarray]:
-    """Yield blocks spread over the data, all of them where there are not more than `most` rows."""
+def spread(rows: Rows, n_components: int) -> Iterator[np.ndarray]:
+    """Yield blocks spread over the data, all of them where there are not too many rows."""
     size = max(1, min(_ENTRIES // n_components, rows.n_rows))
     n_blocks = -(-rows.n_rows // size)
-    stride = max(1, n_blocks * size // most)
-    for number in range(0, n_blocks, stride):
+    for number in range(0, n_blocks, max(1, n_blocks * size // _DESCRIBED)):
         start = number * size
         yield checked(rows.take(start, min(start + size, rows.n_rows)), start)
+
+
+def check_enough(rows: Rows) -> None:
+    """Refuse a single row."""
+    if rows.n_rows < 2:
+        raise ValueError(f"`X` must have more than one row, got n_samples = {rows.n_rows}. Collect more.")
 
 
 def geometric_median(x: np.ndarray, n_iter: int = 50) -> np.ndarray:
@@ -183,5 +193,3 @@ def geometric_median(x: np.ndarray, n_iter: int = 50) -> np.ndarray:
             break
     return centre
 
-
-Each = Callable[[np.ndarray], Any]

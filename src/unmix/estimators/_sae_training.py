@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,7 +70,12 @@ def source_of(rows: Rows) -> Source:
     """Look at rows before training."""
     scale = scale_of(rows)
     few = np.concatenate([np.asarray(part) for part in rows.every(max(1, rows.n_rows // _MEDIAN))])[:_MEDIAN]
-    return Source(rows, scale, geometric_median(scale(few).double().numpy()))
+    return Source(rows, scale, geometric_median_of(scale(few)))
+
+
+def geometric_median_of(x: Tensor) -> np.ndarray:
+    """Return the geometric median of a few thousand rows, spread over these."""
+    return geometric_median(x[:: max(1, len(x) // _MEDIAN)].double().numpy())
 
 
 def recipe_of(model: Any, n_features: int, n_steps: int, batch_size: int) -> SparseRecipe:
@@ -183,5 +188,3 @@ def built(make: Callable[[], nn.Module], seed: int) -> Any:
         torch.manual_seed(seed)
         return make()
 
-
-Models = Sequence[Any]

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from unmix._waiting import waiting
 from unmix.objectives import SPARSE_ACTIVATIONS, SparseCoder
-from unmix.rows import Rows
 from unmix.training import History, Stepper, play
 
 from . import _dictionary
@@ -242,7 +241,7 @@ class SparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         fitted = hasattr(self, "dictionary_")
         if fitted:
             source = source._replace(scale=Scale(self.mean_, self.scale_))
-        objective = self._objective(source, n_steps, _seed(self))
+        objective = self._objective(source, n_steps, seed_of(self))
         if fitted:
             put_back(objective, self, source.scale)
         player = player_of(self, "", objective, n_steps, place_of(self))
@@ -293,13 +292,13 @@ def fit_many(models: Sequence[Any], X: Any) -> list[Any]:
     lead = models[0]
     rows = _dictionary.opened(lead, X, reset=True)
     for model in models[1:]:
-        _dictionary.opened(model, X if not isinstance(rows, Rows) else X, reset=True)
-    _check_rows(rows)
+        _dictionary.opened(model, X, reset=True)
+    _dictionary.check_enough(rows)
     source, place = source_of(rows), place_of(lead)
     size = min(lead.batch_size, rows.n_rows)
     n_steps = lead.max_iter * -(-rows.n_rows // size)
     folder = None if lead.checkpoint is None else Path(lead.checkpoint)
-    seeds = [seed_of_run(folder if model is lead else None, model, _seed(model)) for model in models]
+    seeds = [seed_of_run(folder if model is lead else None, model, seed_of(model)) for model in models]
     objectives = [m._objective(source, n_steps, seed) for m, seed in zip(models, seeds, strict=True)]
     names = [""] if len(models) == 1 else [str(number) for number in range(len(models))]
     players = [
@@ -333,12 +332,8 @@ def _check_together(models: list[Any]) -> None:
         raise ValueError("`checkpoint` must be None where several models are fitted together. Fit one alone.")
 
 
-def _check_rows(rows: Rows) -> None:
-    if rows.n_rows < 2:
-        raise ValueError(f"`X` must have more than n_samples = 1 rows, got {rows.n_rows} sample(s).")
-
-
-def _seed(model: Any) -> int:
+def seed_of(model: Any) -> int:
+    """Draw the seed of a fit."""
     return int(check_random_state(model.random_state).randint(2**31 - 1))
 
 

@@ -7,6 +7,7 @@ fastest for those networks: their Jacobian is a product of layers that shares th
 from ._activations import ACTIVATIONS, Activation
 from ._convolutions import conv_decoder, conv_encoder
 from ._directional import first_directional, second_directional
+from ._feedforward import Feedforward, Slopes, feature_jacobian
 from ._gated import GatedMLP, gated_mlp
 from ._hessian import hessian
 from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_columns
@@ -49,6 +50,9 @@ __all__ = [
     "directional_bilipschitz",
     "BiLipschitz",
     "segment_gap",
+    "Feedforward",
+    "Slopes",
+    "feature_jacobian",
     "Active",
     "top_index",
     "batch_top_index",

@@ -10,6 +10,7 @@ from ._mixture import MixtureOfGaussians, VaDEObjective
 from ._moments import LabelledObjective
 from ._sparse_coder import ACTIVATIONS as SPARSE_ACTIVATIONS
 from ._sparse_coder import SparseCoder, SparseRecipe
+from ._sparse_pair import SparsePair, Units
 from ._slot import AdditiveDecoder, SlotObjective
 from ._spikes_and_slabs import MixtureObjective, SpikesAndSlabs
 from ._vae import Objective, Penalty, as_floats, in_chunks
@@ -31,7 +32,9 @@ __all__ = [
     "SlotObjective",
     "SPARSE_ACTIVATIONS",
     "SparseCoder",
+    "SparsePair",
     "SparseRecipe",
+    "Units",
     "SpikesAndSlabs",
     "VaDEObjective",
 ]
