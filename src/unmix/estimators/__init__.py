@@ -25,6 +25,17 @@ from ._sparse_autoencoder import SparseAutoencoder as SparseAutoencoder
 from ._sparse_autoencoder import fit_many as fit_many
 from ._sparse_basis import SparseBasis as SparseBasis
 from ._storage import load as load
+from ._untrained import untrained_dictionary as untrained_dictionary
 from ._vade import VaDE as VaDE
 
-__all__ = [*ESTIMATORS, "LatentEstimator", "causal_graph", "found_number", "fit_many", "load", "load_sae", "save_sae"]
+__all__ = [
+    *ESTIMATORS,
+    "LatentEstimator",
+    "causal_graph",
+    "found_number",
+    "fit_many",
+    "load",
+    "load_sae",
+    "save_sae",
+    "untrained_dictionary",
+]

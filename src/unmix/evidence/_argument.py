@@ -106,7 +106,9 @@ ARGUMENTS = {
     "SparseAutoencoder": DICTIONARY,
 }
 
-ARGUMENTS_BY_KIND = {each.kind: each for each in (NONE, SPARSE, MIXTURE, DOMAINS, SLOTS, INDEPENDENT, DICTIONARY)}
+ARGUMENTS_BY_KIND = {
+    each.kind: each for each in (NONE, SPARSE, MIXTURE, DOMAINS, SLOTS, INDEPENDENT, DICTIONARY)
+}
 
 
 def argument_for(model: Any) -> Argument:

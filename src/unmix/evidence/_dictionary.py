@@ -91,7 +91,9 @@ def one_direction(here: Measured, rng: np.random.Generator) -> Link:
     found = np.array([_spectrum(here, k, rng) for k in range(len(here.atoms))])
     share, noise = found[:, 0], found[:, 1]
     strength = np.where(np.isnan(share), -2.0, 2 * np.log10(_SPLIT / np.maximum(share, 1e-4)))
-    told = "once all others are taken off, a second direction has {:.3f} of the first; in rows elsewhere {:.3f}"
+    told = (
+        "once all others are taken off, a second direction has {:.3f} of the first; in rows elsewhere {:.3f}"
+    )
     rare = "it is on in too few rows to tell"
     words = [rare if np.isnan(a) else told.format(a, b) for a, b in zip(share, noise, strict=True)]
     return link("one direction", share, noise, strength, words)
@@ -229,9 +231,11 @@ def comes_back(case: Case, name: str, effort: str, other: Any) -> Link:
 
 
 def _refit(case: Case, half: int) -> Any:
-    """Return a fit to one half from another seed, with as many steps as the model had."""
-    passes = 2 * int(getattr(case.model, "max_iter", 1))
-    return case.refit(case.halves[half], f"to half {half + 1} of the rows", max_iter=passes)
+    """Return a fit to one half from another seed, over as many rows as the model saw."""
+    rows = case.halves[half]
+    seen = getattr(case.model, "n_tokens_seen_", 0) or 2 * case.model.max_iter * len(rows)
+    passes = max(1, -(-int(seen) // len(rows)))
+    return case.refit(rows, f"to half {half + 1} of the rows", max_iter=passes)
 
 
 def _by_chance(case: Case, atoms: np.ndarray) -> float:

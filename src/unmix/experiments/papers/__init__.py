@@ -1,6 +1,7 @@
 """The tables of the papers, one module each: `CELLS` and `run(cell, seed, budget)`."""
 
 EXPERIMENTS = (
+    "ddl.table3",
     "ddl.figure4",
     "ddl.figure5",
     "ddl.table4",
@@ -37,6 +38,9 @@ EXPERIMENTS = (
     "floor.scores",
     "seeds.agreement",
     "trust.calibration",
+    "trust.dictionaries",
+    "sae.planted",
+    "sae.replication",
     "tables.number",
 )
 

@@ -125,9 +125,7 @@ def _replicate_sparse(
     return Replication(called, read[0].width, split.n_rows, split.n_held, threshold, tuple(others), notes)
 
 
-def _counterparts(
-    pair: Any, name: str, threshold: float, limit: int | None, by: Any = None
-) -> Counterparts:
+def _counterparts(pair: Any, name: str, threshold: float, limit: int | None, by: Any = None) -> Counterparts:
     """Find single matches and spans, judge them on the rows held out, and join latents into subspaces."""
     by = by or _DENSE
     matches = by.match(pair, limit or 1)

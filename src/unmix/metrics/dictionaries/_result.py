@@ -170,7 +170,9 @@ class FeatureReplication:
         for j in range(self.n_latents - self.n_hidden(limit)):
             for k, run in enumerate(self.atoms):
                 told = () if trust is None else (cell(trust, j),)
-                rows.append((str(j), *told, f"{times[j]}/{others}", *listing.line(run, j)[:-1], *self._codes(k, j)))
+                rows.append(
+                    (str(j), *told, f"{times[j]}/{others}", *listing.line(run, j)[:-1], *self._codes(k, j))
+                )
         return heads, rows
 
     def _codes(self, run: int, feature: int) -> tuple[str, str, str]:

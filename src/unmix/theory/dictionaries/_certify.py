@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._certificate import Certificate
-from ._coherence import Bounds, mutual_coherence, restricted_isometry, spark, unit_atoms
 from ._cofiring import CoFiring, cofiring
+from ._coherence import Bounds, mutual_coherence, restricted_isometry, spark, unit_atoms
 from ._recovery import exact_recovery
 
 _CODES = "Uniqueness of k-sparse codes (Donoho, Elad, 2003, Theorem 2.4)"
@@ -188,7 +188,8 @@ def _unique_atoms(k: int, n_atoms: int, unique: Certificate, together: CoFiring 
         f"each support needs more than {_size(needed)} rows, and has {rows:.3g} on average": (
             k > 1 and log(max(rows, 1e-12)) <= needed
         ),
-        "supports do not all have k atoms, or atoms are not in equally many": k > 1 and not _regular(together),
+        "supports do not all have k atoms, or atoms are not in equally many": k > 1
+        and not _regular(together),
     }
     failed = tuple(why for why, fails in reasons.items() if fails)
     return Certificate(_ATOMS, not failed, assumes, failed or ("supports tell every atom from all others",))
