@@ -1,8 +1,9 @@
-"""What must hold for an atom of a sparse dictionary: it is one direction, by itself, beyond noise, found again.
+"""What must hold for an atom of a sparse dictionary: one direction, by itself, beyond noise, found again.
 
 Theorems on the uniqueness of dictionaries are vacuous at usual sizes (`unmix.theory.certify_dictionary`), so
-that nothing here is a proof: each link asks for something that a true atom has and a mixture of atoms, a split
-one, or an atom of data without any sparse structure lacks. Agreement of refits rules out, and never rules in.
+that nothing here is a proof: each link asks for something that a true atom has and a mixture of atoms, a
+split one, or an atom of data without any sparse structure lacks. Agreement of refits rules out, and never
+rules in. Two features that always come together at a fixed ratio cannot be told from one by anything here.
 
 References
 ----------
@@ -25,6 +26,8 @@ from ._link import Link, link, unchecked
 _ROWS = 50_000  # rows that are measured on, spread over the data
 _OWN = 256  # rows of one feature that its direction is read from
 _SPLIT = 0.15  # share of a second direction at which a feature may as well be two
+_NOISE, _BESIDE = 1.5, 2.5  # times what is usual elsewhere, at which a second direction is in doubt
+_ENTRIES = 2**26  # projections that are in memory at a time
 _DIRECTIONS = 200  # random directions that a projection is compared with
 _LEAST = 8  # rows that a feature must be on in before anything is said of it
 _COMPANY = 0.05  # share of its rows in which a feature must be on without the one that is most beside it
@@ -45,7 +48,11 @@ def links(case: Case) -> Iterator[Link]:
     here = measured(case.model, case.x[:: max(1, -(-len(case.x) // _ROWS))])
     surrogate = gaussian_like(here.x, case.rng(31))
     yield beyond_gaussian("sparser than Gaussian data", case.model, here, surrogate, "none")
-    yield one_direction(here, case.rng(32))
+    rng = case.rng(32)
+    spectra = np.array([_spectrum(here, k, rng) for k in range(len(here.atoms))])
+    yield one_direction(spectra)
+    yield no_more_than_noise(spectra)
+    yield nothing_beside(here)
     yield enough_rows(here)
     yield peaked(here, case.rng(33))
     yield on_its_own(here)
@@ -86,10 +93,9 @@ def _left_over(model: Any, x: np.ndarray) -> float:
     return float(np.square(left).sum() / np.square(x - x.mean(0)).sum())
 
 
-def one_direction(here: Measured, rng: np.random.Generator) -> Link:
+def one_direction(spectra: np.ndarray) -> Link:
     """Take all other features off the rows of one: what stays has one direction, unless it is several."""
-    found = np.array([_spectrum(here, k, rng) for k in range(len(here.atoms))])
-    share, noise = found[:, 0], found[:, 1]
+    share, noise = spectra.T
     strength = np.where(np.isnan(share), -2.0, 2 * np.log10(_SPLIT / np.maximum(share, 1e-4)))
     told = (
         "once all others are taken off, a second direction has {:.3f} of the first; in rows elsewhere {:.3f}"
@@ -97,6 +103,32 @@ def one_direction(here: Measured, rng: np.random.Generator) -> Link:
     rare = "it is on in too few rows to tell"
     words = [rare if np.isnan(a) else told.format(a, b) for a, b in zip(share, noise, strict=True)]
     return link("one direction", share, noise, strength, words)
+
+
+def no_more_than_noise(spectra: np.ndarray) -> Link:
+    """Compare the second direction with the first one of as many rows elsewhere."""
+    ratio = spectra[:, 0] / spectra[:, 1]
+    strength = np.where(np.isnan(ratio), -2.0, 3 * np.log10(_NOISE / np.maximum(ratio, 1e-3)))
+    told = "the second direction of its rows has {:.2f} times what the first has in rows elsewhere"
+    rare = "it is on in too few rows to tell"
+    words = [rare if np.isnan(value) else told.format(value) for value in ratio]
+    return link("no more than noise", ratio, 1.0, strength, words)
+
+
+def nothing_beside(here: Measured) -> Link:
+    """Look for another atom in what is left of a feature's rows: one that is absorbed leaves its variation."""
+    rows = slice(0, min(len(here.left), max(1000, _ENTRIES // len(here.atoms))))
+    along = np.square(here.left[rows] @ here.atoms.T)
+    on = csr_array(here.codes[rows])
+    on.data = np.ones_like(on.data)
+    count = np.asarray(on.sum(axis=0)).ravel()
+    table = (on.T @ along) / np.maximum(count, 1)[:, None] / np.maximum(along.mean(0), 1e-300)
+    np.fill_diagonal(table, 0)
+    most, which = table.max(1), table.argmax(1)
+    strength = np.where(count < _LEAST, -2.0, 3 * np.log10(_BESIDE / np.maximum(most, 1e-3)))
+    told = "where it is on, what is left along feature {} varies {:.1f} times as much as elsewhere"
+    words = [told.format(*each) for each in zip(which, most, strict=True)]
+    return link("nothing else in its rows", most, 1.0, strength, words)
 
 
 def _spectrum(here: Measured, feature: int, rng: np.random.Generator) -> tuple[float, float]:

@@ -46,7 +46,7 @@ class Planted:
         return self.draw(n_samples or self.n_samples, rng, shape), shape
 
     def model(self, shape: tuple[int, int, int], seed: int) -> SparseAutoencoder:
-        """Return the model, not fitted; of the truth it knows no more than sizes, and these wrongly or not."""
+        """Return the model, not fitted; of the truth it knows sizes alone, rightly or wrongly."""
         m, k = max(4, round(self.size * shape[1])), max(1, round(self.sparsity * shape[2]))
         kind = ("topk", "batch_topk")[case_of(seed, 2)]
         settings: dict[str, Any] = {"max_iter": 20, "batch_size": 512, "lr": 0.01, "device": "cpu"}
@@ -105,15 +105,13 @@ def together(n: int, rng: Rng, shape: tuple[int, int, int]) -> World:
 
 
 def nested(n: int, rng: Rng, shape: tuple[int, int, int]) -> World:
-    """Let half of the atoms be on only where another is: such a pair is not separable, and they are no atoms."""
+    """Let half of the atoms be on only where another is: the model may put both into one."""
     d, m, k = shape
     atoms, on = atoms_of(m, d, rng), supports(n, m, k, rng)
     parent, child = np.arange(m // 2), np.arange(m // 2, 2 * (m // 2))
     on[:, parent] = np.maximum(on[:, parent], on[:, child])
     z = on * amplitudes(on.shape, rng, "exponential")
-    kept = np.ones(m, bool)
-    kept[child] = False
-    return World(noisy(z @ atoms.astype(np.float32), 0.02, rng), atoms[kept])
+    return World(noisy(z @ atoms.astype(np.float32), 0.02, rng), atoms)
 
 
 def gaussian(n: int, rng: Rng, shape: tuple[int, int, int]) -> World:
