@@ -4,7 +4,9 @@ A fitted dictionary has `dictionary_` (unit rows), `encoder_weight_`, `encoder_b
 in the units of the data, and an activation: z = act(E (x - b) + e), reconstructed as D^T z + b.
 """
 
+import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 from torch import Tensor
 
-from unmix.rows import ActivationStore, Rows, array_rows
+from unmix.rows import ActivationStore, Rows, array_rows, arrow_rows, is_store, open_store
 from unmix.training import device
 
 from . import _streams
@@ -75,8 +77,13 @@ def is_rows(X: Any) -> bool:
 
 def opened(model: Any, X: Any, *, reset: bool) -> Rows:
     """Open data of any kind as blocks of rows, checked against the model or, with `reset`, remembered by it."""
+    X = open_store(Path(X)) if isinstance(X, str | os.PathLike) and is_store(Path(X)) else X
     if isinstance(X, ActivationStore):
         rows = X.rows()
+        if reset:
+            model.model_name_, model.site_ = X.info.get("model"), X.info.get("site")
+    elif isinstance(X, str | os.PathLike) and Path(X).suffix.lower() in (".arrow", ".feather"):
+        rows = arrow_rows(Path(X), lambda d: max(1, 2**22 // d))
     elif is_rows(X):
         rows = _streams.opened(X)
     else:

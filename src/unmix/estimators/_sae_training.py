@@ -90,6 +90,7 @@ def recipe_of(model: Any, n_features: int, n_steps: int, batch_size: int) -> Spa
         dead_after=silent if model.dead_after is None else float(model.dead_after),
         settle=min(1000, n_steps // 4),
         memory=max(1, min(1000, n_steps // 10)),
+        dense=place_of(model).type == "cuda",
         shared=in_group(),
     )
 

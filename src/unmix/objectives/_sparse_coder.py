@@ -35,6 +35,8 @@ class SparseRecipe:
         Steps before the threshold of "batch_topk" is averaged, and over which.
     width : float
         Of the kernel in the gradient of thresholds ("jumprelu").
+    dense : bool
+        Keep codes as dense tensors, as suits a GPU, also where few entries are active.
     shared : bool
         Whether the processes of a torch.distributed group have a part of each batch each.
     """
@@ -47,6 +49,7 @@ class SparseRecipe:
     settle: int = 1000
     memory: int = 1000
     width: float = 0.05
+    dense: bool = False
     shared: bool = False
 
 
@@ -101,7 +104,7 @@ class SparseCoder(nn.Module):
     def _codes(self, centred: Tensor) -> tuple[Any, Tensor | None]:
         """Return codes, and the sparsity term where there is one."""
         kind = self.recipe.activation
-        if kind in ("topk", "batch_topk") and not centred.is_cuda:
+        if kind in ("topk", "batch_topk") and not self.recipe.dense:
             return self._few(centred), None
         a = F.linear(centred, self.encoder, self.encoder_bias)
         if kind == "topk":

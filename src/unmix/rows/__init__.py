@@ -3,18 +3,21 @@
 A table of any length is read block by block, and every pass adds up the same sums. Free of torch.
 """
 
+from ._arrow import arrow_rows
 from ._dask import DaskRows, dask_rows, is_dask
 from ._files import file_rows, joined_rows
 from ._parquet import opened_parquet, parquet_batches
 from ._rows import Rows, array_rows
-from ._safetensors import keys_of, read_tensor, use_safetensors
+from ._safetensors import keys_of, read_tensor, tensor_shape, use_safetensors
 from ._store import ActivationStore
+from ._store_files import FORMAT, INDEX, is_store, open_store, require_plan, shard_rows
 
 __all__ = [
     "Rows",
     "array_rows",
     "file_rows",
     "joined_rows",
+    "arrow_rows",
     "DaskRows",
     "dask_rows",
     "is_dask",
@@ -22,6 +25,13 @@ __all__ = [
     "parquet_batches",
     "keys_of",
     "read_tensor",
+    "tensor_shape",
     "use_safetensors",
     "ActivationStore",
+    "is_store",
+    "open_store",
+    "shard_rows",
+    "require_plan",
+    "FORMAT",
+    "INDEX",
 ]
