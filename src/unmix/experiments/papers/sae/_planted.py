@@ -47,21 +47,29 @@ def rows_of(
     x = np.empty((n_samples, atoms.shape[1]), dtype=np.float32)
     for start in range(0, n_samples, _BLOCK):
         size = min(_BLOCK, n_samples - start)
-        z = supports(size, len(atoms), k, rng, weights) * amplitudes((size, len(atoms)), rng, law)
-        x[start : start + size] = z @ atoms.astype(np.float32)
+        strength, which = amplitudes((size, k), rng, law), drawn(size, len(atoms), k, rng, weights)
+        x[start : start + size] = np.einsum("nk,nkd->nd", strength, atoms.astype(np.float32)[which])
     return noisy(x, noise, rng)
 
 
-def supports(
+def drawn(
     n: int, m: int, k: int, rng: np.random.Generator, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Draw which k of m atoms are on in each row, by weights (Gumbel's trick)."""
-    score = rng.random((n, m), dtype=np.float32)
-    if weights is not None:
-        score = np.log(weights).astype(np.float32) - np.log(-np.log(np.maximum(score, 1e-12)))
-    which = np.argpartition(score, m - k, axis=1)[:, m - k :]
+    """Draw which k of m atoms are on in each row, without repetition; by weights with Gumbel's trick."""
+    if weights is None and k * k < m:
+        which = rng.integers(m, size=(n, k))
+        while (again := np.flatnonzero((np.diff(np.sort(which, axis=1), axis=1) == 0).any(1))).size:
+            which[again] = rng.integers(m, size=(len(again), k))
+        return which
+    score = np.maximum(rng.random((n, m), dtype=np.float32), 1e-12)
+    ease = 0.0 if weights is None else np.log(weights).astype(np.float32)
+    return np.argpartition(ease - np.log(-np.log(score)), m - k, axis=1)[:, m - k :]
+
+
+def supports(n: int, m: int, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw supports as a table of zeros and ones."""
     on = np.zeros((n, m), dtype=np.float32)
-    np.put_along_axis(on, which, 1.0, axis=1)
+    np.put_along_axis(on, drawn(n, m, k, rng), 1.0, axis=1)
     return on
 
 

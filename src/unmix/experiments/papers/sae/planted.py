@@ -95,8 +95,8 @@ def scored(model: Any, world: World, trusted: np.ndarray, n_rows: int) -> dict[s
         "dead": float((model.firing_ == 0).mean()),
         "explained": model.score(world.x[:JUDGED]),
     }
-    if trusted.any():
-        found["precision"] = float(right[trusted].mean())
-    if right.any():
-        found["recall"] = float(trusted[right].mean())
-    return found
+    return found | {"precision": _share(right[trusted]), "recall": _share(trusted[right])}
+
+
+def _share(those: np.ndarray) -> float:
+    return float(those.mean()) if len(those) else float("nan")
