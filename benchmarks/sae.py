@@ -1,6 +1,6 @@
 """Sparse autoencoders: tokens per second on a GPU, time against peers on a CPU, memory of a long stream.
 
---gpu      TopK, BatchTopK and the Jacobian pair, 12,288 features of 768 dimensions, 32 active, batches of 4,096
+--gpu      TopK, BatchTopK and the Jacobian pair, 12,288 features of 768, 32 active, batches of 4,096
 --peers    one step after another of ours and of SAELens (pip install sae-lens) on the same work, CPU
 --memory   ten million tokens of 576 dimensions on disk (one shard under a hundred names), peak of the process
 """
@@ -62,11 +62,16 @@ def on_gpu(steps: int, m: int = 12_288, k: int = 32, d: int = 768, batch: int = 
     _table.show(("what", "tokens/s", "ms a step"), [(n, r, 1000 * batch / r) for n, r in rates.items()])
     measured = {name: rates[name] for name in ("TopK", "BatchTopK")}
     measured["Jacobian step / pair"] = rates["pair"] / rates["pair, Jacobian of 256"]
-    return {"tokens per second": rates, "goals": _table.judged(measured, GOALS, at_least=("TopK", "BatchTopK"))}
+    return {
+        "tokens per second": rates,
+        "goals": _table.judged(measured, GOALS, at_least=("TopK", "BatchTopK")),
+    }
 
 
 def coder(kind: str, n_auxiliary: int, *, m: int, k: int, d: int, batch: int) -> Any:
-    model = unmix.SparseAutoencoder(m, activation=kind, k=k, batch_size=batch, auxiliary=1 / 32 if n_auxiliary else 0)
+    model = unmix.SparseAutoencoder(
+        m, activation=kind, k=k, batch_size=batch, auxiliary=1 / 32 if n_auxiliary else 0
+    )
     recipe = training.recipe_of(model, d, 10_000, batch)
     return model, training.built(lambda: SparseCoder(d, m, recipe), 0)
 
@@ -99,7 +104,9 @@ def speed(made: Any, x: torch.Tensor, steps: int, place: torch.device) -> float:
     return (steps - 1 - first) * model.batch_size / (moments[steps - 1] - moments[first])
 
 
-def against_peers(m: int = 4096, k: int = 32, d: int = 576, batch: int = 1024, rounds: int = 5) -> dict[str, Any]:
+def against_peers(
+    m: int = 4096, k: int = 32, d: int = 576, batch: int = 1024, rounds: int = 5
+) -> dict[str, Any]:
     """Take turns with SAELens: one TopK training step each, on the same batches."""
     from sae_lens import TopKTrainingSAE, TopKTrainingSAEConfig
     from sae_lens.saes.sae import TrainStepInput

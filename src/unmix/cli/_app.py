@@ -10,9 +10,11 @@ import typer
 
 from .._version import __version__
 from . import (
+    _activations,
     _certify,
     _choose,
     _compare,
+    _convert,
     _deconfound,
     _demo,
     _fit,
@@ -44,6 +46,8 @@ app.command("deconfound", cls=SeveralWords, epilog=_deconfound.EXAMPLE)(_deconfo
 app.command("evaluate", epilog=_judge.EVALUATE_EXAMPLE)(_judge.evaluate)
 app.command("certify", epilog=_certify.EXAMPLE)(_certify.certify)
 app.command("compare", epilog=_compare.COMPARE_EXAMPLE)(_compare.compare)
+app.command("activations", epilog=_activations.EXAMPLE)(_activations.activations)
+app.command("convert", epilog=_convert.EXAMPLE)(_convert.convert)
 app.command("reproduce", epilog=_reproduce.REPRODUCE_EXAMPLE)(_reproduce.reproduce)
 app.command("report", epilog=_judge.REPORT_EXAMPLE)(_judge.report)
 

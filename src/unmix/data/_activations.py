@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,6 @@ from safetensors.numpy import save_file
 from unmix._files import atomic_path, atomic_write, read_json
 from unmix._waiting import waiting
 from unmix.rows import (
-    FORMAT,
-    INDEX,
     ActivationStore,
     Rows,
     arrow_rows,
@@ -28,6 +26,7 @@ from unmix.rows import (
     require_plan,
     shard_rows,
     tensor_shape,
+    write_index,
 )
 
 from ._activation_summary import Summary, summary_of
@@ -103,7 +102,9 @@ def _foreign_rows(place: Path, key: str | None) -> Rows:
         name = _only_key(place, key)
         shape = tensor_shape(place, name)
         if len(shape) != 2:
-            raise ValueError(f"`path` must hold rows and columns, {name!r} in {str(place)!r} has shape {shape}.")
+            raise ValueError(
+                f"`path` must hold rows and columns, {name!r} in {str(place)!r} has shape {shape}."
+            )
         dtype = read_tensor(place, name, slice(0, 1)).dtype
         return Rows(lambda a, b: read_tensor(place, name, slice(a, b)), *shape, dtype, _block(shape[1]))
     return file_rows(place, _block)
@@ -140,7 +141,9 @@ def _norms(block: Any, start: int, place: Path) -> np.ndarray:
     norms = np.linalg.norm(np.asarray(block, dtype=np.float32), axis=1)
     if not np.isfinite(norms).all():
         bad = start + int((~np.isfinite(norms)).argmax())
-        raise ValueError(f"`path` must hold finite numbers, {str(place)!r} has NaN or infinity in row {bad:,}.")
+        raise ValueError(
+            f"`path` must hold finite numbers, {str(place)!r} has NaN or infinity in row {bad:,}."
+        )
     return norms
 
 
@@ -210,7 +213,7 @@ def write_store(plan: Plan, out: str | os.PathLike[str], *, verbose: bool | None
             if not _is_there(_file(folder, number), plan):
                 _write_shard(_file(folder, number), plan.shard(number), plan)
         show(1.0, "")
-    if not (folder / INDEX).is_file():
+    if not is_store(folder):
         _write_index(folder, plan)
     return read_activations(folder)
 
@@ -278,10 +281,10 @@ def _write_index(folder: Path, plan: Plan) -> None:
         {"file": file.name, "bytes": file.stat().st_size, "sha256": _sha256(file), "n_rows": n}
         for file, n in zip(files, _lengths(files), strict=True)
     ]
-    told = {"format": FORMAT, "plan": plan.digest, **plan.about, "dtype": plan.dtype, "mask": asdict(plan.mask)}
+    told = {"plan": plan.digest, **plan.about, "dtype": plan.dtype, "mask": asdict(plan.mask)}
     told |= {"n_rows": rows.n_rows, "n_features": rows.n_features}
     told |= _told(summary_of(rows, masked, norms)) | {"shards": shards}
-    atomic_write(folder / INDEX, json.dumps(told, indent=1))
+    write_index(folder, told)
 
 
 def _lengths(files: list[Path]) -> list[int]:
@@ -307,12 +310,11 @@ def verify_activations(path: str | os.PathLike[str]) -> None:
         Naming the first shard that is not what was written.
     """
     place = Path(path)
-    open_store(place)
-    for shard in read_json(place / INDEX)["shards"]:
+    for shard in open_store(place).info["shards"]:
         if _sha256(place / shard["file"]) != shard["sha256"]:
             raise ValueError(
-                f"`path` must hold the shards that were written, {shard['file']!r} in {str(path)!r} has changed. "
-                "Compute it again."
+                f"`path` must hold the shards that were written, {shard['file']!r} in {str(path)!r} has "
+                "changed. Compute it again."
             )
 
 
@@ -358,8 +360,3 @@ def store_activations(
 
     plan = Plan(about, -(-rows.n_rows // size), shard, dtype, mask or MaskRule())
     return write_store(plan, out)
-
-
-def windows(n_tokens: int, length: int) -> Iterator[tuple[int, int]]:
-    """Yield where windows of a text begin and end."""
-    return ((start, min(start + length, n_tokens)) for start in range(0, n_tokens, length))

@@ -1,6 +1,6 @@
 """What every fitted dictionary of sparse features does: sparse codes of rows, rows of codes, and how often.
 
-A fitted dictionary has `dictionary_` (unit rows), `encoder_weight_`, `encoder_bias_`, `bias_` and `threshold_`
+A fitted dictionary has `dictionary_` (unit rows), `encoder_weight_`, `encoder_bias_`, `bias_`, `threshold_`
 in the units of the data, and an activation: z = act(E (x - b) + e), reconstructed as D^T z + b.
 """
 
@@ -65,9 +65,10 @@ def layers_of(model: Any, dtype: Any, place: torch.device) -> Layers:
     def tensor(values: Any) -> Tensor:
         return torch.as_tensor(np.asarray(values), dtype=kind, device=place)
 
-    arrays = (model.dictionary_, model.encoder_weight_, model.encoder_bias_, model.bias_)
     threshold = None if model.threshold_ is None else tensor(model.threshold_)
-    return Layers(*map(tensor, arrays), threshold, model.activation, model.k)
+    names = ("dictionary_", "encoder_weight_", "encoder_bias_", "bias_")
+    dictionary, encoder, encoder_bias, bias = (tensor(getattr(model, name)) for name in names)
+    return Layers(dictionary, encoder, encoder_bias, bias, threshold, model.activation, model.k)
 
 
 def is_rows(X: Any) -> bool:
@@ -76,7 +77,7 @@ def is_rows(X: Any) -> bool:
 
 
 def opened(model: Any, X: Any, *, reset: bool) -> Rows:
-    """Open data of any kind as blocks of rows, checked against the model or, with `reset`, remembered by it."""
+    """Open data of any kind as blocks of rows: checked against the model, or with `reset` remembered."""
     X = open_store(Path(X)) if isinstance(X, str | os.PathLike) and is_store(Path(X)) else X
     if isinstance(X, ActivationStore):
         rows = X.rows()
@@ -199,4 +200,3 @@ def geometric_median(x: np.ndarray, n_iter: int = 50) -> np.ndarray:
         if np.linalg.norm(centre - before) <= floor:
             break
     return centre
-

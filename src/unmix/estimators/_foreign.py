@@ -5,7 +5,6 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,9 @@ def load_sae(path: str | os.PathLike[str], *, unit: bool = False) -> SparseAutoe
         return _ours(load(place), place)
     parts = READERS[layout][0](folder)
     if unit and parts.activation == "topk" and not _is_unit(parts.dictionary):
-        raise ValueError("`unit` must be False for 'topk' with rows of other lengths: other features would win.")
+        raise ValueError(
+            "`unit` must be False for 'topk' with rows of other lengths: other features would win."
+        )
     return model_of(unit_parts(parts) if unit else parts)
 
 
@@ -78,8 +79,8 @@ def layout_of(place: Path) -> tuple[str, Path]:
     held = ", ".join(child.name for child in inner)
     advice = f"Name one of its folders: {held}." if inner else "Check the folder."
     raise ValueError(
-        f"`path` must hold the files of SAELens, sparsify, dictionary_learning or Gemma Scope, got {str(place)!r}. "
-        + advice
+        "`path` must hold the files of SAELens, sparsify, dictionary_learning or Gemma Scope, got "
+        f"{str(place)!r}. {advice}"
     )
 
 
@@ -94,7 +95,9 @@ def _names(files: tuple[str, ...]) -> tuple[str, ...]:
 def _ours(model: Any, place: Path) -> SparseAutoencoder:
     found = getattr(model, "input", model)
     if not isinstance(found, SparseAutoencoder):
-        raise ValueError(f"`path` must hold a sparse autoencoder, {str(place)!r} holds {type(model).__name__}.")
+        raise ValueError(
+            f"`path` must hold a sparse autoencoder, {str(place)!r} holds {type(model).__name__}."
+        )
     return found
 
 
@@ -125,9 +128,14 @@ def model_of(parts: Parts) -> SparseAutoencoder:
 
 def parts_of(model: Any) -> Parts:
     """Return the arrays of a fitted estimator."""
+    names = ("encoder_weight_", "encoder_bias_", "dictionary_", "bias_")
+    encoder, encoder_bias, dictionary, bias = (np.asarray(getattr(model, n), np.float32) for n in names)
     return Parts(
         model.activation,
-        *(np.asarray(a, np.float32) for a in (model.encoder_weight_, model.encoder_bias_, model.dictionary_, model.bias_)),
+        encoder,
+        encoder_bias,
+        dictionary,
+        bias,
         k=model.k,
         threshold=model.threshold_,
         firing=model.firing_,
@@ -178,7 +186,9 @@ def save_sae(model: Any, path: str | os.PathLike[str], *, layout: str) -> Path:
 def _whole_folder(target: Path, write: Callable[[Path], None]) -> Path:
     """Write a folder beside the target and rename it: it is there in full or not at all."""
     if target.exists():
-        raise ValueError(f"`path` must not exist yet, got {str(target)!r}. Remove it, or choose another name.")
+        raise ValueError(
+            f"`path` must not exist yet, got {str(target)!r}. Remove it, or choose another name."
+        )
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     temporary.mkdir(parents=True)
     try:
@@ -199,7 +209,9 @@ def _contiguous(**arrays: np.ndarray) -> dict[str, np.ndarray]:
 
 def _every(parts: Parts) -> np.ndarray:
     """Return a threshold for each feature."""
-    return np.broadcast_to(np.float32(0 if parts.threshold is None else parts.threshold), len(parts.dictionary))
+    return np.broadcast_to(
+        np.float32(0 if parts.threshold is None else parts.threshold), len(parts.dictionary)
+    )
 
 
 def _write_sae_lens(parts: Parts, folder: Path) -> None:
@@ -257,7 +269,11 @@ def _write_dictionary_learning(parts: Parts, folder: Path) -> None:
     if kind == "JumpReluAutoEncoder":
         read = uncentred(parts)
         arrays = _contiguous(
-            W_enc=read.encoder.T, b_enc=read.encoder_bias, W_dec=read.dictionary, b_dec=read.bias, threshold=_every(parts)
+            W_enc=read.encoder.T,
+            b_enc=read.encoder_bias,
+            W_dec=read.dictionary,
+            b_dec=read.bias,
+            threshold=_every(parts),
         )
     else:
         arrays = _contiguous(**{"encoder.weight": parts.encoder, "encoder.bias": parts.encoder_bias})
@@ -276,7 +292,12 @@ def _write_dictionary_learning(parts: Parts, folder: Path) -> None:
 
 def _write_gemma_scope(parts: Parts, folder: Path) -> None:
     read = uncentred(parts)
-    arrays = {"W_enc": read.encoder.T, "b_enc": read.encoder_bias, "W_dec": read.dictionary, "b_dec": read.bias}
+    arrays = {
+        "W_enc": read.encoder.T,
+        "b_enc": read.encoder_bias,
+        "W_dec": read.dictionary,
+        "b_dec": read.bias,
+    }
     np.savez(folder / "params.npz", **_contiguous(**arrays, threshold=_every(parts)))  # type: ignore[arg-type]
 
 

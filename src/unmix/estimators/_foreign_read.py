@@ -16,7 +16,7 @@ from unmix.rows import keys_of, read_tensor
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A sparse autoencoder: z = act(E (x - b) + e), reconstructed as D^T z + b; rows of E and D are features."""
+    """A sparse autoencoder: z = act(E (x - b) + e), reconstructed as D^T z + b; rows are features."""
 
     activation: str
     encoder: np.ndarray
@@ -64,7 +64,7 @@ def _architecture(config: dict[str, Any], folder: Path) -> str:
     kinds = {"standard": "relu", "topk": "topk", "jumprelu": "jumprelu"}
     if named not in kinds:
         raise ValueError(
-            f"`path` must hold an SAE of the architecture {', '.join(kinds)}, {str(folder)!r} holds {named!r}."
+            f"`path` must hold the architecture {', '.join(kinds)}, {str(folder)!r} holds {named!r}."
         )
     scaling = config.get("normalize_activations")
     if scaling not in (None, False, "none", "expected_average_only_in"):
@@ -113,7 +113,12 @@ def read_dictionary_learning(folder: Path) -> Parts:
         )
     _need(arrays, _DICTIONARIES[kind], folder)
     parts = _checked(folder, _of_dictionary(kind, arrays, told.get("k")))
-    _agree(folder, parts.dictionary.shape, dict_size=told.get("dict_size"), activation_dim=told.get("activation_dim"))
+    _agree(
+        folder,
+        parts.dictionary.shape,
+        dict_size=told.get("dict_size"),
+        activation_dim=told.get("activation_dim"),
+    )
     if told.get("k") is not None and "k" in arrays:
         _same(folder, "k", told["k"], int(arrays["k"]))
     return centred(parts) if kind in ("JumpReluAutoEncoder", "AutoEncoderNew") else parts
@@ -177,7 +182,9 @@ def read_gemma_scope(folder: Path) -> Parts:
         with np.load(file, allow_pickle=False) as stored:
             arrays = {name: np.asarray(stored[name]) for name in stored.files}
     except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"`path` must hold a whole NPZ file without objects, got {str(file)!r}. ({error})") from None
+        raise ValueError(
+            f"`path` must hold a whole NPZ file without objects, got {str(file)!r}. ({error})"
+        ) from None
     _need(arrays, _PLAIN, folder)
     kind = "jumprelu" if np.any(arrays["threshold"] > 0) else "relu"
     threshold = arrays["threshold"] if kind == "jumprelu" else None
@@ -280,7 +287,7 @@ def _checked(folder: Path, parts: Parts) -> Parts:
     for name, shape in wanted.items():
         if arrays[name].shape != shape:
             raise ValueError(
-                f"`path` must hold weights that fit together, in {str(folder)!r} the {name.replace('_', ' ')} "
+                f"`path` must hold weights that fit together, in {str(folder)!r} the array {name} "
                 f"has shape {arrays[name].shape} beside a dictionary of {(m, d)}; {shape} was expected."
             )
     bad = [name for name, array in arrays.items() if not np.isfinite(array).all()]

@@ -1,6 +1,8 @@
 """Sparse autoencoders before and behind a feed-forward block, with few features that move few features."""
 
 from collections.abc import Iterator
+from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, final
 
@@ -17,7 +19,17 @@ from unmix.training import play
 
 from . import _dictionary
 from ._kept import Kept
-from ._sae_training import Scale, Source, built, geometric_median_of, place_of, player_of, recipe_of, run_of, source_of
+from ._sae_training import (
+    Scale,
+    Source,
+    built,
+    geometric_median_of,
+    place_of,
+    player_of,
+    recipe_of,
+    run_of,
+    source_of,
+)
 from ._settings import seed_of_run
 from ._sparse_autoencoder import SparseAutoencoder, arrays_of, check_sparse_settings, seed_of
 
@@ -182,7 +194,9 @@ class JacobianSparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, Transform
         """Return the codes of the outputs of the block, from its inputs X."""
         check_is_fitted(self)
         rows, output, block = _dictionary.opened(self, X, reset=False), self.output, self.block
-        parts = [output.transform(_mapped(block, part)) for part in _dictionary.blocks(rows, self.n_components)]
+        parts = [
+            output.transform(_mapped(block, part)) for part in _dictionary.blocks(rows, self.n_components)
+        ]
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
     def feature_jacobian(self, X: Any) -> FeatureJacobian:
@@ -225,7 +239,7 @@ class JacobianSparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, Transform
         check_sparse_settings(self)
         for name in ("weight", "n_jacobian"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not np.isscalar(value) or not 0 <= value < np.inf:
+            if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < np.inf:
                 raise ValueError(f"`{name}` must be a finite number of at least 0, got {value!r}.")
 
     def _block(self, mlp: Feedforward | None, n_features: int) -> Feedforward:
@@ -253,7 +267,7 @@ class JacobianSparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, Transform
         coders = []
         for number, (d, median) in enumerate(sides):
             recipe = recipe_of(self, d, n_steps, size)
-            coder = built(lambda d=d, recipe=recipe: SparseCoder(d, self.n_components, recipe), seed + number)
+            coder = built(partial(SparseCoder, d, self.n_components, recipe), seed + number)
             with torch.no_grad():
                 coder.bias.copy_(torch.from_numpy(median))
             coders.append(coder)

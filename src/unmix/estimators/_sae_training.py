@@ -29,7 +29,7 @@ class Scale(NamedTuple):
     mean: np.ndarray
     spread: float
 
-    def __call__(self, block: Any) -> Tensor:
+    def __call__(self, block: Any, /) -> Tensor:
         """Return a block of rows in these units."""
         values = np.asarray(block, dtype=np.float32) - self.mean.astype(np.float32)
         return torch.from_numpy(np.ascontiguousarray(values / np.float32(self.spread)))
@@ -62,7 +62,9 @@ class Source(NamedTuple):
         if self.rows.resident and size <= _RESIDENT:
             x = torch.cat([self.scale(block) for block in self.rows.blocks()]).to(place)
             return Minibatches(x, batch_size=batch_size, generator=generator)
-        streamed = Streamed(self.rows, self.scale).batches(batch_size=batch_size, generator=generator)
+        streamed = Streamed(self.rows, self.scale.__call__).batches(
+            batch_size=batch_size, generator=generator
+        )
         return Prefetched(streamed, place) if place.type == "cuda" else streamed
 
 
@@ -168,7 +170,7 @@ def run_of(model: Any, n_steps: int, folder: Any) -> Run:
     return Run(
         n_steps=n_steps,
         checkpoint=folder,
-        progress=bool(model.verbose) or None if model.verbose else False,
+        progress=bool(model.verbose),
         description="sparse autoencoder",
         graph=False if in_group() else "auto",
         compile=False,
@@ -188,4 +190,3 @@ def built(make: Callable[[], nn.Module], seed: int) -> Any:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return make()
-

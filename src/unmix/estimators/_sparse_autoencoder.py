@@ -31,6 +31,8 @@ from ._sae_training import (
 )
 from ._settings import seed_of_run
 
+_DESCRIBED = ("firing_", "max_activation_")
+
 
 @final
 class SparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -53,8 +55,8 @@ class SparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     auxiliary : float
         Weight of the term in which dead features reconstruct the rest; 0 for none.
     dead_after : float, optional
-        Rows without firing after which a feature is dead in training. By default 1,000 times the rows in which
-        an average feature fires once, at most a tenth of the run.
+        Rows without firing after which a feature is dead in training. By default 1,000 times the rows in
+        which an average feature fires once, at most a tenth of the run.
     sparsity : float
         Weight of the sparsity term: (L0 / k - 1)^2 for "jumprelu", L1 for "relu".
     prefixes : sequence of int, optional
@@ -185,13 +187,14 @@ class SparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             block = _dictionary.checked(rows.take(start, min(start + self.batch_size, rows.n_rows)), start)
             running.step((running.source.scale(block).to(running.place),))
         seen = getattr(self, "n_tokens_seen_", 0)
-        before = getattr(self, "firing_", 0.0), getattr(self, "max_activation_", 0.0)
+        before = [np.zeros(1) if vars(self).get(name) is None else vars(self)[name] for name in _DESCRIBED]
         self._running = running
         self._remember(running.objective, running.source, seen + rows.n_rows)
         self.n_iter_ = getattr(self, "n_iter_", 0) + len(batches)
         _dictionary.describe(self, rows)
-        self.firing_ = (before[0] * seen + self.firing_ * rows.n_rows) / (seen + rows.n_rows)
-        self.max_activation_ = np.maximum(before[1], self.max_activation_)
+        fired, most = (vars(self)[name] for name in _DESCRIBED)
+        self.firing_ = (before[0] * seen + fired * rows.n_rows) / (seen + rows.n_rows)
+        self.max_activation_ = np.maximum(before[1], most)
         return self
 
     def transform(self, X: Any) -> sparse.csr_array:
@@ -339,7 +342,10 @@ def seed_of(model: Any) -> int:
 
 def arrays_of(coder: SparseCoder, scale: Scale) -> dict[str, Any]:
     """Return the arrays of a trained coder in the units of the data."""
-    unit, found = np.float32(scale.spread), {k: v.detach().float().cpu().numpy() for k, v in coder.named_parameters()}
+    unit, found = (
+        np.float32(scale.spread),
+        {k: v.detach().float().cpu().numpy() for k, v in coder.named_parameters()},
+    )
     kind = coder.recipe.activation
     threshold: Any = None
     if kind == "batch_topk":
@@ -403,9 +409,9 @@ def check_sparse_settings(model: Any) -> None:
             bound = "above 0" if least is None else "of at least 0"
             raise ValueError(f"`{name}` must be a finite number {bound}, got {value!r}.")
     ends = model.prefixes or ()
-    if not all(isinstance(n, Integral) and 0 < n <= model.n_components for n in ends):
+    if not all(isinstance(n, int | np.integer) and 0 < n <= model.n_components for n in ends):
         raise ValueError(
-            f"`prefixes` must be integers from 1 to n_components={model.n_components}, got {model.prefixes!r}."
+            f"`prefixes` must be integers from 1 to n_components={model.n_components}, got {ends!r}."
         )
     place_of(model)
 

@@ -20,6 +20,17 @@ from ._modularity import ModularityExplicitness, modularity_explicitness
 from ._r2 import r2
 from ._sap import sap
 from ._slots import slot_identifiability
+from ._sparse_codes import (
+    CodeScores,
+    dead_share,
+    density,
+    explained_variance,
+    feature_jacobian_sparsity,
+    l0,
+    loss_recovered,
+    reconstruction_cosine,
+    score_codes,
+)
 from ._sparsity import concentration, hoyer_sparsity
 from ._structure import StructureRecovery, structure_f1, structure_recovery
 from ._support import rows_found, support_f1
@@ -96,4 +107,13 @@ __all__ = [
     "Diameter",
     "convexity",
     "Convexity",
+    "score_codes",
+    "CodeScores",
+    "explained_variance",
+    "reconstruction_cosine",
+    "l0",
+    "density",
+    "dead_share",
+    "loss_recovered",
+    "feature_jacobian_sparsity",
 ]

@@ -1,4 +1,4 @@
-"""The feed-forward block of a transformer, with given weights: its value, and its derivative in closed form."""
+"""The feed-forward block of a transformer, with given weights: its value and its derivative."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,7 +34,12 @@ BENDS: dict[str, tuple[Function, Function]] = {
     **{name: _known(name) for name in ("relu", "gelu", "silu", "identity")},
     "gelu_tanh": (_gelu_tanh, _gelu_tanh_slope),
 }
-_NAMES = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu_fast": "gelu_tanh", "swish": "silu"}
+_NAMES = {
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "gelu_fast": "gelu_tanh",
+    "swish": "silu",
+}
 
 
 class Slopes(NamedTuple):
@@ -67,6 +72,12 @@ class Feedforward(nn.Module):
     Shazeer (2020), GLU variants improve transformer, Eq. (6), arXiv:2002.05202.
     """
 
+    w_in: Tensor
+    w_out: Tensor
+    w_gate: Tensor | None
+    b_in: Tensor | None
+    b_out: Tensor | None
+
     def __init__(
         self,
         w_in: Any,
@@ -89,10 +100,12 @@ class Feedforward(nn.Module):
     @classmethod
     def of(cls, module: nn.Module, activation: str) -> "Feedforward":
         """Take the weights of a block of transformers: Llama's, GPT-2's or GPT-NeoX's."""
-        found = {name: part for name, part in module.named_children() if hasattr(part, "weight")}
+        found: dict[str, Any] = {n: part for n, part in module.named_children() if hasattr(part, "weight")}
         if {"gate_proj", "up_proj", "down_proj"} <= found.keys():
             gate, up, down = (found[f"{name}_proj"] for name in ("gate", "up", "down"))
-            return cls(up.weight.detach(), down.weight.detach(), w_gate=gate.weight.detach(), activation=activation)
+            return cls(
+                up.weight.detach(), down.weight.detach(), w_gate=gate.weight.detach(), activation=activation
+            )
         for first, last, turned in (("c_fc", "c_proj", True), ("dense_h_to_4h", "dense_4h_to_h", False)):
             if {first, last} <= found.keys():
                 weights = [found[name].weight.detach() for name in (first, last)]
@@ -168,7 +181,7 @@ def feature_jacobian(
     """
     slopes = block.slopes(x)
     right = _through(decoder, block.w_in.T, active[1]) * slopes.inner[:, None]
-    if slopes.gate is not None:
+    if slopes.gate is not None and block.w_gate is not None:
         right = right + _through(decoder, block.w_gate.T, active[1]) * slopes.gate[:, None]
     return _through(encoder, block.w_out, active[0]) @ right.transpose(1, 2)
 

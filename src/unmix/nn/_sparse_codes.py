@@ -16,17 +16,17 @@ from torch import Tensor
 class Active(NamedTuple):
     """The active entries of codes, row after row: feature, value, and where each row begins."""
 
-    index: Int[Tensor, " entries"]
+    feature: Int[Tensor, " entries"]
     values: Float[Tensor, " entries"]
     starts: Int[Tensor, " n"]
 
     def within(self, low: int, high: int) -> "Active":
         """Return the codes with all features but those from `low` to `high` at zero."""
-        return self._replace(values=self.values * ((self.index >= low) & (self.index < high)))
+        return self._replace(values=self.values * ((self.feature >= low) & (self.feature < high)))
 
     def fired(self, n_features: int) -> Int[Tensor, " m"]:
         """Count the rows in which each feature is above zero."""
-        return torch.bincount(self.index[self.values > 0], minlength=n_features)
+        return torch.bincount(self.feature[self.values > 0], minlength=n_features)
 
 
 def top_index(a: Float[Tensor, "n m"], k: int) -> tuple[Tensor, Tensor]:
@@ -73,7 +73,7 @@ def picked(
 
 def written(codes: Active, weight: Float[Tensor, "m d"]) -> Float[Tensor, "n d"]:
     """Return what codes add up to: rows of a dictionary, weighted."""
-    return F.embedding_bag(codes.index, weight, codes.starts, per_sample_weights=codes.values, mode="sum")
+    return F.embedding_bag(codes.feature, weight, codes.starts, per_sample_weights=codes.values, mode="sum")
 
 
 def row_of_each(starts: Tensor, n_entries: int) -> Tensor:

@@ -8,10 +8,10 @@ from ._domain import DomainEncoder, DomainObjective
 from ._domain_priors import KINDS, PRIORS, DomainGaussian
 from ._mixture import MixtureOfGaussians, VaDEObjective
 from ._moments import LabelledObjective
+from ._slot import AdditiveDecoder, SlotObjective
 from ._sparse_coder import ACTIVATIONS as SPARSE_ACTIVATIONS
 from ._sparse_coder import SparseCoder, SparseRecipe
 from ._sparse_pair import SparsePair, Units
-from ._slot import AdditiveDecoder, SlotObjective
 from ._spikes_and_slabs import MixtureObjective, SpikesAndSlabs
 from ._vae import Objective, Penalty, as_floats, in_chunks
 

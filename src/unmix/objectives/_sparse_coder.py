@@ -10,7 +10,17 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from unmix.nn import Active, batch_top_index, index_above, jump, jump_count, picked, top_index, unit_rows, written
+from unmix.nn import (
+    Active,
+    batch_top_index,
+    index_above,
+    jump,
+    jump_count,
+    picked,
+    top_index,
+    unit_rows,
+    written,
+)
 
 ACTIVATIONS = ("topk", "batch_topk", "jumprelu", "relu")
 _WEIGHED = ("jumprelu", "relu")  # sparse by a weight
@@ -58,6 +68,11 @@ class SparseCoder(nn.Module):
 
     The code is z = act(E (x - b) + e), the reconstruction D^T z + b.
     """
+
+    idle: Tensor
+    turn: Tensor
+    threshold: Tensor
+    n_steps: Tensor
 
     def __init__(self, n_features: int, n_components: int, recipe: SparseRecipe) -> None:
         super().__init__()
@@ -179,7 +194,7 @@ class SparseCoder(nn.Module):
 
         The share of it that they fail to explain, 0 where nobody is dead.
         """
-        dead = self.idle > self.recipe.dead_after
+        dead: Tensor = self.idle > self.recipe.dead_after
         if not dead.is_cuda and not dead.any():
             return left.new_zeros(())
         n, taken = self.recipe.n_auxiliary, min(2 * self.recipe.n_auxiliary, len(dead))

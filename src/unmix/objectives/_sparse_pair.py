@@ -38,6 +38,9 @@ class SparsePair(nn.Module):
     Farnik et al. (2025), Jacobian sparse autoencoders, Section 3, arXiv:2502.18147.
     """
 
+    mean: Tensor
+    output_mean: Tensor
+
     def __init__(
         self, coders: tuple[SparseCoder, SparseCoder], block: Feedforward, units: Units, n_jacobian: int
     ) -> None:
@@ -96,6 +99,6 @@ class SparsePair(nn.Module):
 def _strongest(codes: Any, n: int, k: int) -> tuple[Tensor, Tensor]:
     """Return values and features of the active entries of the first rows."""
     if isinstance(codes, Active):
-        return codes.values[: n * k].view(n, k).detach(), codes.index[: n * k].view(n, k)
+        return codes.values[: n * k].view(n, k).detach(), codes.feature[: n * k].view(n, k)
     found = codes[:n].detach().topk(k, dim=1, sorted=False)
     return found.values, found.indices

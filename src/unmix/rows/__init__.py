@@ -10,7 +10,7 @@ from ._parquet import opened_parquet, parquet_batches
 from ._rows import Rows, array_rows
 from ._safetensors import keys_of, read_tensor, tensor_shape, use_safetensors
 from ._store import ActivationStore
-from ._store_files import FORMAT, INDEX, is_store, open_store, require_plan, shard_rows
+from ._store_files import is_store, open_store, require_plan, shard_rows, write_index
 
 __all__ = [
     "Rows",
@@ -32,6 +32,5 @@ __all__ = [
     "open_store",
     "shard_rows",
     "require_plan",
-    "FORMAT",
-    "INDEX",
+    "write_index",
 ]

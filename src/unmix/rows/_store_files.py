@@ -1,5 +1,6 @@
 """The files of a store of activations: shards that an index lists, opened and compared with it."""
 
+import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -7,20 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from unmix._files import read_json
+from unmix._files import atomic_write, read_json
 
 from ._files import joined_rows
 from ._rows import Rows
 from ._safetensors import keys_of, read_tensor, tensor_shape, use_safetensors
 from ._store import ActivationStore
 
-FORMAT, INDEX = "unmix-activations-1", "index.json"
+_FORMAT, _INDEX = "unmix-activations-1", "index.json"
 _BLOCK = 2**22  # entries of a block
+
+
+def write_index(folder: Path, told: dict[str, Any]) -> None:
+    """Write what is known of all shards: from then on the store is whole."""
+    atomic_write(folder / _INDEX, json.dumps({"format": _FORMAT} | told, indent=1))
 
 
 def is_store(place: Path) -> bool:
     """Whether a folder is a whole store."""
-    return (place / INDEX).is_file()
+    return (place / _INDEX).is_file()
 
 
 def open_store(place: Path) -> ActivationStore:
@@ -35,9 +41,9 @@ def open_store(place: Path) -> ActivationStore:
     -------
     ActivationStore
     """
-    info = read_json(place / INDEX)
-    if info.get("format") != FORMAT:
-        raise ValueError(f"`path` must hold the format {FORMAT}, {str(place)!r} has {info.get('format')!r}.")
+    info = read_json(place / _INDEX)
+    if info.get("format") != _FORMAT:
+        raise ValueError(f"`path` must hold the format {_FORMAT}, {str(place)!r} has {info.get('format')!r}.")
     files = [_checked_shard(place, shard, info) for shard in info["shards"]]
     rows = joined_rows([shard_rows(file) for file in files], str(place))
 
@@ -65,8 +71,8 @@ def _checked_shard(place: Path, shard: Mapping[str, Any], info: Mapping[str, Any
         raise ValueError(f"`path` must hold all its shards, {str(file)!r} is missing. Compute it again.")
     if file.stat().st_size != shard["bytes"]:
         raise ValueError(
-            f"`path` must hold whole shards, {str(file)!r} has {file.stat().st_size:,} of {shard['bytes']:,} bytes. "
-            "Remove it and index.json, and run the same command again."
+            f"`path` must hold whole shards, {str(file)!r} has {file.stat().st_size:,} of "
+            f"{shard['bytes']:,} bytes. Remove it and index.json, and run the same command again."
         )
     require_plan(file, info["plan"])
     return file
@@ -77,8 +83,8 @@ def require_plan(file: Path, plan: str) -> None:
     told = use_safetensors(file, lambda stored: stored.metadata()) or {}
     if told.get("plan") != plan:
         raise ValueError(
-            f"`path` must hold shards of one model and site, {str(file)!r} is of {told.get('of', 'another')}. "
-            "Keep each store in a folder of its own."
+            f"`path` must hold shards of one model and site, {str(file)!r} is of "
+            f"{told.get('of', 'another')}. Keep each store in a folder of its own."
         )
 
 

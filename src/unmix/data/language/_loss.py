@@ -49,7 +49,9 @@ def spliced_losses(
     -------
     SplicedLosses
     """
-    ids = torch.as_tensor(np.asarray(windows, dtype=np.int64), device=next(language.model.parameters()).device)
+    ids = torch.as_tensor(
+        np.asarray(windows, dtype=np.int64), device=next(language.model.parameters()).device
+    )
     at = site_named(site, language.n_blocks)
     centre = torch.as_tensor(np.asarray(mean), dtype=torch.float32, device=ids.device)
 

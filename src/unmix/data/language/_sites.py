@@ -8,14 +8,18 @@ from typing import Any
 
 from torch import Tensor, nn
 
-# One name for each place; after it what other programs call it. hidden_states.i of transformers is what block i
-# reads, layers.i of sparsify what block i writes: hook_resid_post of i is hook_resid_pre of i + 1.
+# One name for each place; after it what other programs call it. hidden_states.i of transformers is what block
+# i reads, layers.i of sparsify what block i writes: hook_resid_post of i is hook_resid_pre of i + 1.
 SITES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "blocks.{i}.hook_resid_pre": ("block", "input", ("hidden_states.{i}",)),
     "blocks.{i}.hook_resid_post": ("block", "output", ("layers.{i}", "model.layers.{i}")),
     "blocks.{i}.hook_mlp_in": ("mlp", "input", ("layers.{i}.mlp.input", "blocks.{i}.ln2.hook_normalized")),
     "blocks.{i}.hook_mlp_out": ("mlp", "output", ("layers.{i}.mlp", "model.layers.{i}.mlp")),
-    "blocks.{i}.hook_attn_out": ("attention", "output", ("layers.{i}.self_attn", "model.layers.{i}.self_attn")),
+    "blocks.{i}.hook_attn_out": (
+        "attention",
+        "output",
+        ("layers.{i}.self_attn", "model.layers.{i}.self_attn"),
+    ),
 }
 _BLOCKS = ("model.layers", "transformer.h", "gpt_neox.layers", "model.decoder.layers")
 _ATTENTION = ("self_attn", "attn", "attention")
@@ -37,7 +41,9 @@ class Site:
         for name in names:
             if not name or hasattr(block, name):
                 return getattr(block, name) if name else block
-        raise ValueError(f"`site` must exist in the model, its blocks have no part {self.part!r}, for {self.name!r}.")
+        raise ValueError(
+            f"`site` must exist in the model, its blocks have no part {self.part!r}, for {self.name!r}."
+        )
 
 
 def blocks_of(model: nn.Module) -> nn.ModuleList:
@@ -95,11 +101,11 @@ class Seen(Exception):
 
 @contextmanager
 def watched(model: nn.Module, site: Site, use: Callable[[Tensor], Tensor | None]) -> Iterator[None]:
-    """Call `use` with the activations at a site whenever the model runs; what it returns takes their place."""
+    """Call `use` with the activations at a site whenever the model runs; what it returns replaces them."""
     module = site.module(model)
 
     def before(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        name = None if args else next(iter(kwargs))
+        name = next(iter(kwargs), "")
         put = use(args[0] if args else kwargs[name])
         if put is None:
             return None
