@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ..tables import Columns, check_writable, read
+from ._features import is_sae, report_features
 from ._known import dataset, labels, read_latents, read_with_truth, take_out
 from ._models import columns_for, load, recipe_of
 from ._naming import Sets, beside, checked
@@ -70,7 +71,10 @@ def evaluate(
 def report(
     source: Annotated[
         Path,
-        typer.Argument(metavar="MODEL|RESULTS", help="Model of `unmix fit`, or folder of `unmix reproduce`."),
+        typer.Argument(
+            metavar="MODEL|RESULTS",
+            help="Model of `unmix fit`, sparse autoencoder in any layout, or folder of `unmix reproduce`.",
+        ),
     ],
     data: Annotated[
         str | None,
@@ -101,6 +105,10 @@ def report(
     found = None
     if target.suffix == ".md":
         _write_summary(target, source)
+    elif is_sae(source):
+        if data is None:
+            raise ValueError("`--data` must name the activations to report on, got nothing.")
+        found = report_features(target, source, data, effort, heading)
     elif source.is_dir():
         from ..report import results
 

@@ -8,6 +8,7 @@ import typer
 
 from .._files import atomic_write
 from ..tables import check_writable
+from ._features import is_sae, trust_features
 from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load
 from ._naming import beside
@@ -48,6 +49,9 @@ def trust(given: Trust) -> None:
     if given.out is not None:
         check_writable(given.out, _OUT)
     refuse_existing(given.out, given.force)
+    if is_sae(given.model):
+        _judge_features(given)
+        return
     fitted = load(given.model)
     table, truth = read_with_truth(given.data, model=fitted, labels=(given.domains,))
     rest, taken = take_out(table, (given.domains,))
@@ -57,6 +61,17 @@ def trust(given: Trust) -> None:
     lines = [*short(found), *evidence(found)]
     data = dataset(rest, truth, fitted)
     _write(given.out, found, lines, model=fitted, data=data, **beside(rest))
+    if given.as_json:
+        print_json(found.to_dict())
+    else:
+        tell(*lines, *([] if given.out is None else [f"Written: {given.out}"]))
+
+
+def _judge_features(given: Trust) -> None:
+    """Do the same for a sparse autoencoder in any layout, on a store of activations."""
+    model, store, found = trust_features(given)
+    lines = [*short(found), *evidence(found)]
+    _write(given.out, found, lines, model=model, data=store)
     if given.as_json:
         print_json(found.to_dict())
     else:

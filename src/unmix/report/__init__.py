@@ -10,9 +10,18 @@ and never show a score without what raw data and a random rotation would have sc
 from ._choice import choice
 from ._comparison import compare
 from ._deconfounding import deconfounding
-from ._features import features
+from ._features import feature_replication, features
 from ._replication import replication
 from ._results import results
 from ._write import write
 
-__all__ = ["write", "choice", "compare", "replication", "features", "results", "deconfounding"]
+__all__ = [
+    "write",
+    "choice",
+    "compare",
+    "replication",
+    "features",
+    "feature_replication",
+    "results",
+    "deconfounding",
+]

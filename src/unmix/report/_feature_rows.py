@@ -63,7 +63,9 @@ def _parts(texts: Texts, row: int, rows: np.ndarray, values: np.ndarray) -> list
     around = around[texts.document[around] == texts.document[row]]
     place = np.searchsorted(rows, around)
     inside = (place < len(rows)) & (rows[np.minimum(place, len(rows) - 1)] == around)
-    strength = np.where(inside, values[np.minimum(place, len(rows) - 1)], 0.0) / max(float(values.max()), 1e-12)
+    strength = np.where(inside, values[np.minimum(place, len(rows) - 1)], 0.0) / max(
+        float(values.max()), 1e-12
+    )
     level = np.ceil(_LEVELS * np.clip(strength, 0, 1)).astype(int)
     words = texts.text(texts.tokens[around])
     return [

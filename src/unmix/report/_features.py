@@ -12,6 +12,7 @@ from scipy.sparse import csc_array, csr_array
 
 from ..metrics import Census, census
 from ._feature_rows import Texts, texts_of, top_rows
+from ._replication import view
 from ._trust import VERDICTS
 from ._write import _TEMPLATES, render
 
@@ -88,7 +89,7 @@ def features(
         title=title,
         notes=notes,
         subtitle=f"{type(model).__name__}, {len(atoms):,} features of {atoms.shape[1]:,} variables",
-        tone="care" if trust is None else "good" if trust.trusted.any() else "stop",
+        tone=_tone(trust),
         headline=_headline(known, trust, replication),
         sentences=_sentences(known, trust, replication),
         facts=_facts(model, codes, known, x),
@@ -98,6 +99,53 @@ def features(
         features=pages,
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def feature_replication(
+    path: str | Path, found: Any, *, title: str = "Which features replicate?", notes: str = ""
+) -> Path:
+    """Write one self-contained HTML page about sparse autoencoders compared, feature by feature.
+
+    Parameters
+    ----------
+    path, title, notes
+        As for `write`.
+    found : FeatureReplication
+        As returned by `unmix.metrics.replicate_features`.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unmix.metrics import replicate_features
+    >>> atoms = np.random.default_rng(0).normal(size=(9, 30))
+    >>> page = feature_replication(tempfile.mkdtemp() + "/f.html", replicate_features([atoms, atoms[::-1]]))
+    >>> "9 of 9 features replicate in the other" in page.read_text()
+    True
+    """
+    everywhere, others = int((found.n_replicated == len(found.atoms)).sum()), len(found.atoms)
+    where = "the other" if others == 1 else f"all {others} others"
+    return render(
+        path,
+        "feature_replication.html",
+        title=title,
+        notes=notes,
+        names=found.names,
+        tone="care" if everywhere else "stop",
+        headline=f"{everywhere:,} of {found.n_latents:,} features replicate in {where}",
+        sentences=[found.meaning, found.caveat, *found.known, *(f"Note: {note}" for note in found.notes)],
+        facts=[
+            ("Dictionaries", str(len(found.names)), f"{found.names[0]} is the reference"),
+            ("Features", f"{found.n_latents:,}", "of the reference"),
+            ("Dimension", f"{found.effective:.0f}", f"effective, of {found.n_observed:,}"),
+            ("Threshold", f"{found.threshold:g}", "cosine asked for"),
+        ],
+        view=view(found),
     )
 
 
@@ -194,7 +242,9 @@ def _chosen(known: Census, chosen: Sequence[int] | None) -> list[int]:
     if chosen is not None:
         bad = [each for each in chosen if not 0 <= each < n]
         if bad:
-            raise ValueError(f"`chosen` must be features from 0 to {n - 1}, got {bad[0]}. Choose one of them.")
+            raise ValueError(
+                f"`chosen` must be features from 0 to {n - 1}, got {bad[0]}. Choose one of them."
+            )
         return [int(each) for each in chosen]
     if n <= MOST:
         return list(range(n))
@@ -231,6 +281,12 @@ def _told(entry: dict[str, Any]) -> list[str]:
     ]
 
 
+def _tone(trust: Any) -> str:
+    if trust is None:
+        return "care"
+    return "good" if trust.trusted.any() else "open" if "not checked" in trust.verdicts else "stop"
+
+
 def _headline(known: Census, trust: Any, replication: Any) -> str:
     if trust is not None:
         return trust.headline
@@ -242,7 +298,7 @@ def _headline(known: Census, trust: Any, replication: Any) -> str:
 
 
 def _sentences(known: Census, trust: Any, replication: Any) -> list[str]:
-    told = [str(known)]
+    told = [str(known)] if replication is None or replication.census is None else []
     if replication is not None:
         told += [replication.meaning, replication.caveat, *(f"Note: {note}" for note in replication.notes)]
     if trust is None:

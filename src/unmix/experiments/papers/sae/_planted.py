@@ -52,9 +52,7 @@ def rows_of(
     return noisy(x, noise, rng)
 
 
-def drawn(
-    n: int, m: int, k: int, rng: np.random.Generator, weights: np.ndarray | None = None
-) -> np.ndarray:
+def drawn(n: int, m: int, k: int, rng: np.random.Generator, weights: np.ndarray | None = None) -> np.ndarray:
     """Draw which k of m atoms are on in each row, without repetition; by weights with Gumbel's trick."""
     if weights is None and k * k < m:
         which = rng.integers(m, size=(n, k))

@@ -78,9 +78,7 @@ class Units:
         return found
 
 
-def read(
-    records: Iterable[Mapping[str, Any]], families: Mapping[str, Any] = FAMILIES
-) -> dict[str, Units]:
+def read(records: Iterable[Mapping[str, Any]], families: Mapping[str, Any] = FAMILIES) -> dict[str, Units]:
     """Gather stored runs by kind of argument."""
     rows: dict[str, list[tuple[str, int, dict[str, float]]]] = defaultdict(list)
     for world, record in enumerate(records):

@@ -20,9 +20,7 @@ from .judgement import TARGET, Units, lines, read, records_of
 EXPERIMENT, KIND = "trust.dictionaries", "dictionary"
 
 
-def with_dictionaries(
-    document: Mapping[str, Any], units: Units, seeds: Iterable[int]
-) -> dict[str, Any]:
+def with_dictionaries(document: Mapping[str, Any], units: Units, seeds: Iterable[int]) -> dict[str, Any]:
     """Return what the package stores, with the chain of dictionaries and how it was obtained."""
     obtained = {
         "by": f"unmix reproduce {EXPERIMENT}, then python -m {__name__}",
