@@ -116,7 +116,7 @@ def no_more_than_noise(spectra: np.ndarray) -> Link:
 
 
 def nothing_beside(here: Measured) -> Link:
-    """Look for another atom in what is left of a feature's rows: one that is absorbed leaves its variation."""
+    """Look for another atom in what is left of a feature's rows: an absorbed one leaves its variation."""
     rows = slice(0, min(len(here.left), max(1000, _ENTRIES // len(here.atoms))))
     along = np.square(here.left[rows] @ here.atoms.T)
     on = csr_array(here.codes[rows])

@@ -86,7 +86,7 @@ def replicate_features(
     >>> found.atoms[0].partner[[0, 4]].tolist(), found.atoms[0].subspaces
     ([2, 3], (Subspace(latents=(1, 2), counterparts=(0, 1)),))
     >>> print(found.meaning)
-    By atoms, of 5 features of run 1, 4 replicate in the other run (2 alone, 2 with the help of a subspace), ...
+    By atoms, of 5 features of run 1, 4 replicate in the other run (2 alone, 2 with the help ...
 
     References
     ----------
@@ -255,7 +255,7 @@ def _checked(
     for k, table in enumerate(tables):
         if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
             raise ValueError(
-                f"`dictionaries[{k}]` must be a finite table (n_features, n_observed), got shape {table.shape}."
+                f"`dictionaries[{k}]` must be a finite table (n_features, n_observed), got {table.shape}."
             )
         if table.shape[1] != tables[0].shape[1]:
             raise ValueError(
@@ -284,7 +284,7 @@ def _notes(covariance: Any, codes: Any, untrained: Any) -> tuple[str, ...]:
         "no covariance of data was given: random atoms have the second moments of the reference's atoms, and "
         "the effective dimension is theirs.": covariance is None,
         "no codes were given: what fires, and whether codes agree, was not looked at.": codes is None,
-        "no untrained dictionaries were given: agreement that a shared beginning explains was not looked at.": (
+        "no untrained dictionaries were given: what a shared beginning explains was not looked at.": (
             untrained is None
         ),
     }

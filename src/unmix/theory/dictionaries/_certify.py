@@ -1,4 +1,4 @@
-"""What is certain about a dictionary: of its codes, of its atoms, and what remains where bounds say nothing."""
+"""What is certain about a dictionary: its codes, its atoms, and what remains where bounds say nothing."""
 
 from dataclasses import dataclass
 from math import lgamma, log
@@ -65,8 +65,8 @@ class DictionaryCertificate:
         told = []
         if len(self.recovery):
             told.append(
-                f"the supports of {np.mean(self.recovery < 1):.0%} of {len(self.recovery)} rows are recovered "
-                "exactly (Tropp's coefficient below 1)"
+                f"the supports of {np.mean(self.recovery < 1):.0%} of {len(self.recovery)} rows are "
+                "recovered exactly (Tropp's coefficient below 1)"
             )
         if self.cofiring is not None:
             told.append(str(self.cofiring).rstrip("."))
@@ -106,8 +106,8 @@ def certify_dictionary(
 
     Codes: every k-sparse code is unique iff the spark exceeds 2k; k < (1 + 1 / mu) / 2 or an isometry
     constant of 2k atoms below 1 suffice. Atoms: if in addition each set in a regular family of supports with
-    singleton intersections has more than (k - 1) C(m, k) rows in general position, every dictionary of as many
-    atoms that explains the rows k-sparsely is this one up to order, sign and scale. For overcomplete
+    singleton intersections has more than (k - 1) C(m, k) rows in general position, every dictionary of as
+    many atoms that explains the rows k-sparsely is this one up to order, sign and scale. For overcomplete
     dictionaries at usual k both bounds are vacuous; then nothing is identified by them, and what remains is
     told: which rows are recovered exactly, and which features no row tells apart.
 
@@ -134,15 +134,15 @@ def certify_dictionary(
     >>> bool(wide.codes), wide.vacuous, int(wide.identified.sum())
     (False, True, 0)
     >>> print(wide.codes)
-    Uniqueness of k-sparse codes (Donoho, Elad, 2003, Theorem 2.4) fails: undecided, the bounds are vacuous: ...
+    Uniqueness of k-sparse codes (Donoho, Elad, 2003, Theorem 2.4) fails: undecided, the bounds are ...
 
     References
     ----------
     Donoho, Elad (2003), Optimally sparse representation in general (nonorthogonal) dictionaries via l1
     minimization. Hillar, Sommer (2015), When can dictionary learning uniquely recover sparse data from
-    subsamples?, arXiv:1106.3616. Garfinkle, Hillar (2019), On the uniqueness and stability of dictionaries for
-    sparse representation of noisy signals, Theorem 1, arXiv:1606.06997. Conditions with unstated constants
-    (Spielman et al., 2012, for as many atoms as variables; Arora et al., 2014) are not used.
+    subsamples?, arXiv:1106.3616. Garfinkle, Hillar (2019), On the uniqueness and stability of dictionaries
+    for sparse representation of noisy signals, Theorem 1, arXiv:1606.06997. Conditions with constants that
+    are not stated (Spielman et al., 2012, for as many atoms as variables; Arora et al., 2014) are not used.
     """
     atoms = unit_atoms(dictionary)
     together = None if codes is None else cofiring(codes)
@@ -196,7 +196,7 @@ def _unique_atoms(k: int, n_atoms: int, unique: Certificate, together: CoFiring 
 
 
 def _regular(together: CoFiring) -> bool:
-    """Whether every atom is on equally often, within sampling: a family that is not regular is not covered."""
+    """Whether every atom is on equally often, within sampling, as the theorem asks."""
     count = together.count
     return bool(count.min() > 0 and count.std() <= 3 * np.sqrt(count.mean()))
 

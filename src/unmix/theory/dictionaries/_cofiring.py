@@ -38,8 +38,8 @@ class CoFiring:
         seen = self.count > 0
         return (
             f"{self.n_supports:,} sets of features in {self.n_rows:,} rows tell {self.separated.sum():,} of "
-            f"{seen.sum():,} features from all others; {(seen & ~self.separated).sum():,} are never on without "
-            "another."
+            f"{seen.sum():,} features from all others; {(seen & ~self.separated).sum():,} are never on "
+            "without another."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def cumulative_coherence(dictionary: ArrayLike, k: int) -> np.ndarray:
 def restricted_isometry(
     dictionary: ArrayLike, k: int, *, n_draws: int = 200, random_state: int = 0
 ) -> Bounds:
-    """Bound the restricted isometry constant delta_k: the largest |s^2 - 1| over singular values s of k atoms.
+    """Bound the restricted isometry constant delta_k: the largest |s^2 - 1|, s singular values of k atoms.
 
     All sets of atoms are looked at where there are at most 20,000. Otherwise the lower bound is the worst of
     random sets and of sets grown greedily around the most coherent atoms: it can refute an isometry, and
@@ -143,8 +143,8 @@ def spark(dictionary: ArrayLike) -> Bounds:
     """Bound the spark: the least number of atoms that depend on each other linearly.
 
     Codes with fewer than half as many atoms are unique. All sets are looked at where there are at most
-    20,000; otherwise the spark is at least the first s with mu_1(s - 1) >= 1, which is 1 + 1 / mu or more, and
-    at most one more than the rank.
+    20,000; otherwise the spark is at least the first s with mu_1(s - 1) >= 1, which is 1 + 1 / mu or more,
+    and at most one more than the rank.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from ._coherence import unit_atoms
 def exact_recovery(
     dictionary: ArrayLike, codes: Any, *, n_rows: int = 64, random_state: int = 0
 ) -> np.ndarray:
-    """Return Tropp's exact recovery coefficient of the supports of some rows: max_j |pinv(D_S) d_j|_1, j not in S.
+    """Return the exact recovery coefficient of supports S of some rows: max |pinv(D_S) d_j|_1, j not in S.
 
     Below 1, orthogonal matching pursuit and basis pursuit both find the code of every signal on that support,
     and no other code of these atoms has as small a sum of sizes.

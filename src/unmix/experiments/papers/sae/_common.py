@@ -1,4 +1,4 @@
-"""Activations for the tables of sparse autoencoders: those of a folder, or planted ones where none is given."""
+"""Activations for the tables of sparse autoencoders: those of a folder, or planted ones without one."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ _KEYS = ("inputs", "scale", "gate", "up", "down")
 
 
 class Site(NamedTuple):
-    """What goes into a feed-forward block, token by token, in parts to train on and held out; and the block."""
+    """What goes into a feed-forward block, in parts to train on and held out, and the block."""
 
     train: np.ndarray
     held: np.ndarray
@@ -27,9 +27,9 @@ class Site(NamedTuple):
 def site(data: str | None, seed: int, *, n_planted: int = 6000, d: int = 24, share: float = 0.8) -> Site:
     """Read a site, or plant one: inputs of a known dictionary before a random gated block.
 
-    The folder holds `site.safetensors`: `inputs` (n, d) as integers of 8 bits and the `scale` of each row, and
-    the weights `gate`, `up` and `down` of the block. Windows of text come in random order, so that the last
-    fifth, which is held out, has windows of its own.
+    The folder holds `site.safetensors`: `inputs` (n, d) as integers of 8 bits and the `scale` of each row,
+    and the weights `gate`, `up` and `down` of the block. Windows of text come in random order, so that the
+    last fifth, which is held out, has windows of its own.
     """
     return _planted(seed, n_planted, d, share) if data is None else _read(Path(data) / SITE, share)
 

@@ -1,10 +1,11 @@
 """Planted dictionaries: how many atoms are found, trusted, and right.
 
 Rows are sums of 8 of 512 atoms in 128 dimensions with 2% noise (smaller at the smaller budgets), atoms and
-rows from generators that share nothing with those of the models. An atom is found where a feature has a cosine
-above .95 with it; a feature is right where it is such a one, each atom being claimed once, by the nearest. The
-verdicts are those of `unmix.trust` at effort "quick". Beside them the nearest of as many random atoms, and
-Gaussian rows of the same covariance, in which there is nothing to find and every trusted feature is wrong.
+rows from generators that share nothing with those of the models. An atom is found where a feature has a
+cosine above .95 with it; a feature is right where it is such a one, each atom being claimed once, by the
+nearest. The verdicts are those of `unmix.trust` at effort "quick". Beside them the nearest of as many random
+atoms, and Gaussian rows of the same covariance, in which there is nothing to find and every trusted feature
+is wrong.
 """
 
 from typing import Any

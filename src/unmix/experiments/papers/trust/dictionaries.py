@@ -1,9 +1,10 @@
 """How often a verdict on a feature of a sparse autoencoder is right, on planted dictionaries of all kinds.
 
 As `trust.calibration`: each run draws a world of one family, fits the sparse autoencoder that a user would
-try, takes every link of its argument at full effort, and says which atoms are right: those with a cosine above
-.95 with a true atom, each of which can be claimed once. `python -m unmix.experiments.papers.trust.planted`
-judges each family by a chain that has not seen it, and stores the coefficients. The truth is looked at last.
+try, takes every link of its argument at full effort, and says which atoms are right: those with a cosine
+above .95 with a true atom, each of which can be claimed once. `python -m
+unmix.experiments.papers.trust.planted` judges each family by a chain that has not seen it, and stores the
+coefficients. The truth is looked at last.
 """
 
 import zlib

@@ -1,8 +1,8 @@
-"""The chain of features of sparse autoencoders, calibrated on planted dictionaries, each family left out in turn.
+"""The chain of features of sparse autoencoders, calibrated on planted dictionaries, each family left out once.
 
-`python -m unmix.experiments.papers.trust.planted results` reads `trust.dictionaries`, judges every family by a
-chain that has not seen it, writes the coefficients from all of them beside those of other arguments, which stay
-as they are, and prints the table.
+`python -m unmix.experiments.papers.trust.planted results` reads `trust.dictionaries`, judges every family by
+a chain that has not seen it, writes the coefficients from all of them beside those of other arguments, which
+stay as they are, and prints the table.
 """
 
 import json
