@@ -40,7 +40,7 @@ class Measured(NamedTuple):
     codes: csc_array
     left: np.ndarray
     atoms: np.ndarray
-    count: np.ndarray
+    times: np.ndarray
 
 
 def links(case: Case) -> Iterator[Link]:
@@ -161,8 +161,8 @@ def enough_rows(here: Measured) -> Link:
     error = np.where(energy > 0, rest / np.maximum(energy, 1e-300), np.inf)  # tan^2 of the angle
     found = 1 / np.sqrt(1 + np.minimum(error, 1e6))
     told = "it is on in {:,} rows, which leave a cosine of {:.3f}"
-    words = [told.format(int(n), value) for n, value in zip(here.count, found, strict=True)]
-    strength = np.where(here.count < _LEAST, -2.0, match_strength(found))
+    words = [told.format(int(n), value) for n, value in zip(here.times, found, strict=True)]
+    strength = np.where(here.times < _LEAST, -2.0, match_strength(found))
     return link("error of sampling", found, 0.0, strength, words)
 
 
@@ -193,7 +193,7 @@ def on_its_own(here: Measured) -> Link:
     Of two that are never apart, any multiple of one atom may be part of the other.
     """
     share, beside = company(here)
-    strength = np.where(here.count < _LEAST, -2.0, np.log10(np.maximum(1 - share, 1e-3) / _COMPANY))
+    strength = np.where(here.times < _LEAST, -2.0, np.log10(np.maximum(1 - share, 1e-3) / _COMPANY))
     told = "in {:.0%} of its rows feature {} is on too; if it always were, the two could not be told apart"
     words = [told.format(*each) for each in zip(share, beside, strict=True)]
     return link("on without others", share, np.nan, strength, words)
@@ -209,7 +209,7 @@ def company(here: Measured) -> tuple[np.ndarray, np.ndarray]:
         both = (on[:, some].T @ by_row).toarray()
         both[np.arange(len(some)), some] = 0
         beside[some] = both.argmax(1)
-        share[some] = both.max(1) / np.maximum(here.count[some], 1)
+        share[some] = both.max(1) / np.maximum(here.times[some], 1)
     return share, beside
 
 

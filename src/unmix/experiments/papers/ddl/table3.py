@@ -53,7 +53,9 @@ def _cells() -> tuple[Cell, ...]:
         for side in ("input", "output"):
             for rule, words in RULES.items():
                 share = None if paper is None else paper / FEATURES
-                about = {"paper": share, "source": SOURCE, "other": OTHER} if share is not None else {}
+                about: dict[str, Any] = (
+                    {"paper": share, "source": SOURCE, "other": OTHER} if share is not None else {}
+                )
                 found.append(Cell(row, f"{side}: {words}", value=f"{side}, {rule}", **shared, **about))
             found.append(
                 Cell(row, f"{side}: variance explained", value=f"{side}, explained", settings={"row": row})

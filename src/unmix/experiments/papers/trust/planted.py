@@ -1,4 +1,4 @@
-"""The chain of features of sparse autoencoders, calibrated on planted dictionaries, each family left out once.
+"""The chain of features of sparse autoencoders, calibrated on planted dictionaries, family by family.
 
 `python -m unmix.experiments.papers.trust.planted results` reads `trust.dictionaries`, judges every family by
 a chain that has not seen it, writes the coefficients from all of them beside those of other arguments, which
