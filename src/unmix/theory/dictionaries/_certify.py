@@ -14,6 +14,7 @@ from ._recovery import exact_recovery
 
 _CODES = "Uniqueness of k-sparse codes (Donoho, Elad, 2003, Theorem 2.4)"
 _ATOMS = "Uniqueness of dictionaries (Garfinkle, Hillar, 2019, Theorem 1)"
+_ROUNDING = 1e-6
 _EXACT = "x is a combination of at most k atoms, without noise"
 
 
@@ -164,8 +165,11 @@ def certify_dictionary(
 
 def _unique_codes(k: int, least: Bounds, isometry: Bounds) -> Certificate:
     """Decide by the spark, and by the isometry where that is sharper."""
-    if least.lower > 2 * k or (isometry.exact and isometry.upper < 1):
+    if least.lower > 2 * k:
         why = f"the spark is {least}, more than 2k = {2 * k}"
+        return Certificate(_CODES, True, (_EXACT,), (why,))
+    if not least.exact and isometry.upper < 1 - _ROUNDING:
+        why = f"the isometry constant of 2k = {2 * k} atoms is at most {isometry.upper:.3f}, below 1"
         return Certificate(_CODES, True, (_EXACT,), (why,))
     if least.upper <= 2 * k:
         why = f"{least.upper:.0f} atoms depend on each other, and a code may have 2k = {2 * k} in two ways"

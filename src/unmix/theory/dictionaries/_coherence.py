@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -210,15 +210,18 @@ def _coherent(atoms: np.ndarray, k: int, starts: int = 16) -> Iterator[np.ndarra
         chosen, total = [int(start)], atoms[start].copy()
         while len(chosen) < k:
             score = atoms @ total
-            score[chosen] = 0
-            best = int(np.abs(score).argmax())
+            size = np.abs(score)
+            size[chosen] = -1
+            best = int(size.argmax())
             total += np.sign(score[best]) * atoms[best]
             chosen.append(best)
         yield np.array(chosen)
 
 
 def _dependent(atoms: np.ndarray, size: int) -> bool:
-    sets = islice(combinations(range(len(atoms)), size), None)
+    if size > atoms.shape[1]:
+        return True
+    sets = combinations(range(len(atoms)), size)
     return any(np.linalg.svd(atoms[list(some)], compute_uv=False)[-1] < _ZERO for some in sets)
 
 

@@ -64,6 +64,6 @@ def outputs(block: Any, x: np.ndarray, size: int = 8192) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def data_name(data: str) -> str:
-    """Say which data these are."""
-    return f"activations in {Path(data).name}"
+def data_name(folder: str | None) -> str:
+    """Say which activations a run takes."""
+    return "planted activations" if folder is None else f"activations of {Path(folder).name}"
