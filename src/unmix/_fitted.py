@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from warnings import catch_warnings, filterwarnings
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ._findings import Findings, ability, findings_of
 
@@ -95,10 +96,11 @@ class Fitted:
             return None
         return 1.0 - float(np.square(np.asarray(self.x) - decoded).mean(0).sum()) / total
 
-    def _asked(self, name: str, values: Any) -> np.ndarray | None:
+    def _asked(self, name: str, values: Any) -> Any:
         ask = None if values is None else ability(self.model, name)
         with without_names():
-            return None if ask is None else np.asarray(ask(values))
+            found = None if ask is None else ask(values)
+        return found if found is None or issparse(found) else np.asarray(found)
 
 
 @contextmanager

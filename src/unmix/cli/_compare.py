@@ -9,6 +9,7 @@ import typer
 
 from ..rows import Rows
 from ..tables import check_writable
+from ._features import compare_features, is_sae
 from ._output import Json, Seed, print_json, progress, taking, tell
 from ._reading import Force, refuse_existing
 from ._runs import Run, open_runs, verdicts
@@ -30,7 +31,8 @@ class Compare:
         typer.Argument(
             metavar="RUN1 RUN2 ...",
             help="Latents or activations of two or more runs, files or folders of shards; row i of all "
-            "belongs to the same input. Or models of `unmix fit`, with --data. The first is the reference.",
+            "belongs to the same input. Or models of `unmix fit`, with --data; or sparse autoencoders in any "
+            "layout, with the activations as --data or without. The first is the reference.",
         ),
     ]
     data: Annotated[
@@ -72,6 +74,9 @@ def compare(given: Compare) -> None:
         raise ValueError(
             f"`RUN1 RUN2 ...` must be at least two runs, got {len(given.runs)}. Name another file."
         )
+    if all(map(is_sae, given.runs)):
+        compare_features(given)
+        return
     runs = open_runs(given.runs, given.data, given.domains)
     replication = _replicated(runs, given)
     pair = _maps([run.codes for run in runs], given)

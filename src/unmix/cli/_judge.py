@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ..tables import Columns, check_writable, read
+from ._features import is_sae, report_features
 from ._images import of_images
 from ._images import read as read_images
 from ._known import dataset, labels, read_latents, read_with_truth, take_out
@@ -73,7 +74,10 @@ def evaluate(
 def report(
     source: Annotated[
         Path,
-        typer.Argument(metavar="MODEL|RESULTS", help="Model of `unmix fit`, or folder of `unmix reproduce`."),
+        typer.Argument(
+            metavar="MODEL|RESULTS",
+            help="Model of `unmix fit`, sparse autoencoder in any layout, or folder of `unmix reproduce`.",
+        ),
     ],
     data: Annotated[
         str | None,
@@ -104,6 +108,10 @@ def report(
     found = None
     if target.suffix == ".md":
         _write_summary(target, source)
+    elif is_sae(source):
+        if data is None:
+            raise ValueError("`--data` must name the activations to report on, got nothing.")
+        found = report_features(target, source, data, effort, heading)
     elif source.is_dir():
         from ..report import results
 

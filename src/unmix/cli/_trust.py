@@ -8,6 +8,7 @@ import typer
 
 from .._files import atomic_write
 from ..tables import check_writable
+from ._features import is_sae, trust_features
 from ._images import of_images, pixels_of
 from ._images import read as read_images
 from ._known import dataset, labels, read_with_truth, take_out
@@ -50,6 +51,9 @@ def trust(given: Trust) -> None:
     if given.out is not None:
         check_writable(given.out, _OUT)
     refuse_existing(given.out, given.force)
+    if is_sae(given.model):
+        _judge_features(given)
+        return
     fitted = load(given.model)
     if of_images(fitted):
         return _of_images(fitted, given)
@@ -58,13 +62,7 @@ def trust(given: Trust) -> None:
     known = labels(given.domains, taken, "--domains", table="DATA", rows=table)
     settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state, "verbose": True}
     found = judge(fitted, columns_for(fitted, rest), domains=known, **settings)
-    lines = [*short(found), *evidence(found)]
-    data = dataset(rest, truth, fitted)
-    _write(given.out, found, lines, model=fitted, data=data, **beside(rest))
-    if given.as_json:
-        print_json(found.to_dict())
-    else:
-        tell(*lines, *([] if given.out is None else [f"Written: {given.out}"]))
+    _tell(given, found, model=fitted, data=dataset(rest, truth, fitted), **beside(rest))
 
 
 def _of_images(fitted: Any, given: Trust) -> None:
@@ -75,9 +73,19 @@ def _of_images(fitted: Any, given: Trust) -> None:
         raise ValueError("`--domains` must be left out for a model of images.")
     data = read_images(given.data, "DATA")
     settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state, "verbose": True}
-    found = judge(fitted, pixels_of(data), **settings)
+    _tell(given, judge(fitted, pixels_of(data), **settings), model=fitted, data=data)
+
+
+def _judge_features(given: Trust) -> None:
+    """Judge a sparse autoencoder in any layout, on a store of activations."""
+    model, store, found = trust_features(given)
+    _tell(given, found, model=model, data=store)
+
+
+def _tell(given: Trust, found: Any, **known: Any) -> None:
+    """Write the verdict where that is asked for, and print it."""
     lines = [*short(found), *evidence(found)]
-    _write(given.out, found, lines, model=fitted, data=data)
+    _write(given.out, found, lines, **known)
     if given.as_json:
         print_json(found.to_dict())
     else:

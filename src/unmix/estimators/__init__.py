@@ -30,6 +30,7 @@ from ._slot_autoencoder import SlotAutoencoder as SlotAutoencoder
 from ._sparse_autoencoder import SparseAutoencoder as SparseAutoencoder
 from ._sparse_autoencoder import fit_many as fit_many
 from ._sparse_basis import SparseBasis as SparseBasis
+from ._untrained import untrained_dictionary as untrained_dictionary
 from ._vade import VaDE as VaDE
 from ._vq_vae import VQVAE as VQVAE
 
@@ -43,4 +44,5 @@ __all__ = [
     "load_sae",
     "save",
     "save_sae",
+    "untrained_dictionary",
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from unmix._findings import findings_of
 
-from . import _domains, _linear, _mixtures, _slots, _sparse
+from . import _dictionary, _domains, _linear, _mixtures, _slots, _sparse
 from ._case import Case
 from ._link import Link, link
 
@@ -98,6 +98,12 @@ SLOTS = Argument(
 INDEPENDENT = Argument(
     "linear", "independent component analysis, Comon (1994)", LINEAR, _linear.links, enough="none"
 )
+DICTIONARY = Argument(
+    "dictionary",
+    "what planted dictionaries show: bounds of theorems (Garfinkle, Hillar, 2019) are vacuous at usual sizes",
+    "order and scale",
+    _dictionary.links,
+)
 
 ARGUMENTS = {
     "DiverseDictionaryLearning": SPARSE,
@@ -108,9 +114,12 @@ ARGUMENTS = {
     "IVAE": DOMAINS,
     "SlotAutoencoder": SLOTS,
     "FastICA": INDEPENDENT,
+    "SparseAutoencoder": DICTIONARY,
 }
 
-ARGUMENTS_BY_KIND = {each.kind: each for each in (NONE, SPARSE, MIXTURE, DOMAINS, SLOTS, INDEPENDENT)}
+ARGUMENTS_BY_KIND = {
+    each.kind: each for each in (NONE, SPARSE, MIXTURE, DOMAINS, SLOTS, INDEPENDENT, DICTIONARY)
+}
 
 
 def argument_for(model: Any) -> Argument:

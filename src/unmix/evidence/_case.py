@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -62,10 +63,10 @@ class Case:
         return np.random.default_rng((self.random_state or 0, purpose))
 
     @cached_property
-    def codes(self) -> np.ndarray:
-        """The latents of each row."""
+    def codes(self) -> Any:
+        """The latents of each row; sparse where the model's are."""
         found = self.fitted.codes if self.x.ndim == 2 else self.model.transform(self.x)
-        return np.asarray(found, dtype=np.float64)
+        return found if issparse(found) else np.asarray(found, dtype=np.float64)
 
     @cached_property
     def halves(self) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from unmix._findings import ability, findings_of
-from unmix.rows import Rows, file_rows
+from unmix.rows import ActivationStore, Rows, file_rows
 from unmix.tables import features_of
 
 LEAST = 20
@@ -50,7 +50,9 @@ def _rows(model: Any, X: Any) -> tuple[np.ndarray, int]:
     if hasattr(X, "rendered"):
         stride = max(1, -(-len(X) // PICTURES))
         return np.asarray(X[::stride]), stride
-    X = features_of(X)
+    if isinstance(X, ActivationStore):
+        X = X.rows(_BLOCK)
+    X = X if isinstance(X, Rows) else features_of(X)
     table = file_rows(X, lambda n_columns: _BLOCK) if isinstance(X, str | os.PathLike) else X
     names = table.names if isinstance(table, Rows) else getattr(X, "columns", None)
     _check_names(findings_of(model).feature_names_in, names)

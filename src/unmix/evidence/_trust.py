@@ -135,7 +135,7 @@ class Trust:
     @property
     def noun(self) -> str:
         """What a unit is called."""
-        return "slot" if self.kind == "slots" else "latent"
+        return {"slots": "slot", "dictionary": "feature"}.get(self.kind, "latent")
 
     def __bool__(self) -> bool:
         return bool(self.trusted.all())
@@ -159,7 +159,7 @@ class Trust:
         }
 
     def _reason(self, k: int) -> str:
-        name = f"slot {k}" if self.kind == "slots" else f"z{k}"
+        name = f"z{k}" if self.noun == "latent" else f"{self.noun} {k}"
         verdict, weak = self.verdicts[k], self.weakest[k]
         return f"{name}: {verdict} ({self.probability[k]:.2f}). Weakest link, {weak.name}: {weak.words[k]}."
 

@@ -46,6 +46,15 @@ from .alignment import (
     diameter,
     replicate,
 )
+from .dictionaries import (
+    Census,
+    FeatureReplication,
+    Level,
+    census,
+    participation_ratio,
+    random_dictionary,
+    replicate_features,
+)
 from .evaluation import Evaluation, Score, evaluate
 
 __all__ = [
@@ -87,6 +96,13 @@ __all__ = [
     "Replication",
     "Counterparts",
     "Subspace",
+    "replicate_features",
+    "FeatureReplication",
+    "Level",
+    "census",
+    "Census",
+    "participation_ratio",
+    "random_dictionary",
     "diameter",
     "Diameter",
     "convexity",

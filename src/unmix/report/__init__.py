@@ -10,9 +10,20 @@ and never show a score without what raw data and a random rotation would have sc
 from ._choice import choice
 from ._comparison import compare
 from ._deconfounding import deconfounding
+from ._features import feature_replication, features
 from ._replication import replication
 from ._results import results
 from ._show import show
 from ._write import write
 
-__all__ = ["write", "show", "choice", "compare", "replication", "results", "deconfounding"]
+__all__ = [
+    "write",
+    "show",
+    "choice",
+    "compare",
+    "replication",
+    "features",
+    "feature_replication",
+    "results",
+    "deconfounding",
+]

@@ -10,6 +10,7 @@ from ._write import render
 
 MAX_LINES = 1000
 _TRUST = {SHORT[verdict]: tone for verdict, (tone, _) in VERDICTS.items()}
+_VERDICTS = ("verdict", "by atoms", "by codes")
 _TONES = {"alone": "good", "subspace": "care", "no": "stop", "constant": "stop"}
 
 
@@ -95,7 +96,7 @@ def _cell(head: str, text: str) -> dict[str, str]:
     """Return a cell with the colour of what it says; only verdicts have one."""
     if head == "trust":
         return {"text": text, "tone": _TRUST[text.partition(" ")[2]]}
-    return {"text": text, "tone": _TONES[text] if head == "verdict" else ""}
+    return {"text": text, "tone": _TONES.get(text, "") if head in _VERDICTS else ""}
 
 
 def _times(found: Replication) -> list[tuple[str, str, str]]:

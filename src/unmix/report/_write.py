@@ -111,10 +111,25 @@ def write(
         unseen = None if held_out is None else seen(held_out)
         material = ImageMaterial(model, images, trust=trust, held_out=unseen, evaluation=evaluation)
         return render(path, "images.html", title=title, notes=notes, **image_page(material))
+    if type(model).__name__ == "SparseAutoencoder":
+        return _features(path, model, data, trust=trust, ids=ids, title=title, notes=notes)
     given = {"evaluation": evaluation, "certificate": certificate, "trust": trust, "domains": domains}
     beside = {"metadata": metadata, "ids": ids, "groups": groups}
     context = page(model=model, data=data, graph=graph, **given, **beside)
     return render(path, "report.html", title=title, notes=notes, **context)
+
+
+def _features(path: str | Path, model: Any, data: Any, *, trust: Any, **told: Any) -> Path:
+    """Write the page of a sparse autoencoder, whose features are too many for a page of latents."""
+    from ..evidence import trust as judge
+    from ._features import features
+
+    if data is None:
+        raise ValueError(
+            "`data` must be the activations to show features on, got None. Pass a store or array."
+        )
+    verdict = judge(model, data, effort=trust) if isinstance(trust, str) else trust
+    return features(path, model, getattr(data, "x", data), trust=verdict, **told)
 
 
 def render(path: str | Path, template: str, *, title: str, notes: str, **context: Any) -> Path:

@@ -8,6 +8,18 @@ refits) takes a `random_state`; all else is exact.
 """
 
 from ._certificate import Certificate
+from .dictionaries import (
+    Bounds,
+    CoFiring,
+    DictionaryCertificate,
+    certify_dictionary,
+    cofiring,
+    cumulative_coherence,
+    exact_recovery,
+    mutual_coherence,
+    restricted_isometry,
+    spark,
+)
 from .domains import (
     DomainCertificate,
     LatentPlan,
@@ -78,6 +90,16 @@ from .sparsity import (
 
 __all__ = [
     "certify",
+    "certify_dictionary",
+    "DictionaryCertificate",
+    "Bounds",
+    "CoFiring",
+    "cofiring",
+    "cumulative_coherence",
+    "exact_recovery",
+    "mutual_coherence",
+    "restricted_isometry",
+    "spark",
     "StructureCertificate",
     "Certificate",
     "between",

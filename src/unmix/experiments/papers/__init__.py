@@ -4,6 +4,7 @@ EXPERIMENTS = (
     "ddl.figure4",
     "ddl.figure5",
     "ddl.table1",
+    "ddl.table3",
     "ddl.table4",
     "ddl.table5",
     "ddl.table6",
@@ -45,6 +46,9 @@ EXPERIMENTS = (
     "seeds.agreement",
     "trust.calibration",
     "trust.nulls",
+    "trust.dictionaries",
+    "sae.planted",
+    "sae.replication",
     "tables.number",
 )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 
 from ...rows import Rows, array_rows, file_rows
 
@@ -122,6 +123,8 @@ def _rows(run: Any, name: str) -> Rows:
             return file_rows(Path(run), lambda n_columns: max(1, _ENTRIES // n_columns))
         except ValueError as error:
             raise ValueError(str(error).replace("`X`", f"`{name}`")) from None
+    if issparse(run):
+        return _sparse_rows(run, name)
     entries = np.asarray(run)
     if entries.dtype.kind not in "buif" or entries.ndim != 2 or 0 in entries.shape:
         raise ValueError(
@@ -129,6 +132,18 @@ def _rows(run: Any, name: str) -> Rows:
             f"{entries.shape}. Pass a table, or the path of one."
         )
     return array_rows(entries.astype(float) if entries.dtype.kind == "b" else entries, _ENTRIES)
+
+
+def _sparse_rows(run: Any, name: str) -> Rows:
+    """Return the rows of a sparse table, made dense block by block."""
+    table = csr_array(run)
+    if table.dtype.kind not in "buif" or 0 in table.shape:
+        raise ValueError(
+            f"`{name}` must be numbers of shape (n_samples, n_latents), got {table.dtype} of shape "
+            f"{table.shape}. Pass a table, or the path of one."
+        )
+    n_rows, n_features = table.shape
+    return Rows(lambda a, b: table[a:b].toarray(), n_rows, n_features, table.dtype, _ENTRIES)
 
 
 def block_rows(tables: Sequence[Rows]) -> int:

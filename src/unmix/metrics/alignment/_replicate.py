@@ -1,11 +1,14 @@
 """Which latents of a run are found again in other runs: alone, as part of a subspace, or not."""
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from ._columns import Columns, Pair, Split, block_rows, columns, opened, precision
+from . import _sparse
+from ._columns import Pair, Split, block_rows, columns, opened, precision
 from ._matches import Judged, Matches, judge, match, tiles
 from ._noise import best_of, both, rotated_share, tail
 from ._replication import Counterparts, Replication
@@ -14,6 +17,7 @@ from ._spans import TOGETHER, Subspace, spans, subspaces
 LEVEL = 0.05  # noise that does as well more often than this is no replication
 WIDE = 1024  # up to this width a span is sought among all latents of a run
 CANDIDATES = 64  # and beyond it among so many
+_DENSE = SimpleNamespace(match=match, judge=judge, spans=spans)
 
 
 def replicate(
@@ -33,10 +37,11 @@ def replicate(
     subspace* where no single latent does, and a ridge regression on the latents of the other run predicts it
     with that multiple correlation; otherwise it *does not replicate*. Order, sign and scale of latents do not
     matter. Files are read block by block, several times; memory grows with the widths, not with the rows.
+    Sparse codes, of which few latents are on in each row, are never made dense.
 
     Parameters
     ----------
-    runs : sequence of array-like, path or Rows
+    runs : sequence of array-like, sparse array, path or Rows
         At least two; the first is the reference. Row i of all must come from the same input. A path is that
         of an NPY, Parquet or safetensors file, or of a folder of them. Rows are taken as independent of each
         other: where they are not, as tokens of one text, noise does as well more often than is said.
@@ -47,7 +52,8 @@ def replicate(
     held_out : float
         Share of rows, drawn at random, on which everything is judged.
     candidates : int, optional
-        How many of the nearest latents a span is sought among; all of them up to 1,024, else 64.
+        How many of the nearest latents a span is sought among; all of them up to 1,024, else 64; 16 where
+        all runs are sparse.
     random_state : int
         Draws the rows held out.
     on_progress : callable, optional
@@ -79,6 +85,8 @@ def replicate(
     called = _names(runs, names)
     _check_numbers(threshold, held_out, candidates)
     tables = opened(runs, called)
+    if all(map(issparse, runs)):
+        return _replicate_sparse(runs, called, threshold, held_out, candidates, random_state, on_progress)
     split = Split(tables[0].n_rows, held_out, random_state, block_rows(tables))
     _check_rows(split)
     tick = _clock(split, [table.n_features for table in tables], on_progress)
@@ -94,13 +102,37 @@ def replicate(
     return Replication(called, read[0].width, split.n_rows, split.n_held, threshold, tuple(others), notes)
 
 
-def _counterparts(pair: Pair, name: str, threshold: float, limit: int | None) -> Counterparts:
+def _replicate_sparse(
+    runs: Sequence[Any],
+    called: tuple[str, ...],
+    threshold: float,
+    held_out: float,
+    candidates: int | None,
+    random_state: int,
+    on_progress: Callable[[float], None] | None,
+) -> Replication:
+    """Do the same for runs that are all sparse, each of which is held in memory."""
+    split = Split(runs[0].shape[0], held_out, random_state, 8192)
+    _check_rows(split)
+    read = [_sparse.sparse_columns(run, name, split) for run, name in zip(runs, called, strict=True)]
+    limit, others = candidates or _sparse.CANDIDATES, []
+    for k, (other, name) in enumerate(zip(read[1:], called[1:], strict=True)):
+        pair = _sparse.SparsePair(read[0], other, split)
+        others.append(_counterparts(pair, name, threshold, limit, by=_sparse))
+        if on_progress is not None:
+            on_progress((k + 1) / (len(read) - 1))
+    notes = _notes(read, split, limit)
+    return Replication(called, read[0].width, split.n_rows, split.n_held, threshold, tuple(others), notes)
+
+
+def _counterparts(pair: Any, name: str, threshold: float, limit: int | None, by: Any = None) -> Counterparts:
     """Find single matches and spans, judge them on the rows held out, and join latents into subspaces."""
-    matches = match(pair, limit or 1)
-    held = judge(pair, matches.best)
+    by = by or _DENSE
+    matches = by.match(pair, limit or 1)
+    held = by.judge(pair, matches.best)
     noise = _noise(pair, matches, held)
     alone = matches.mutual & (np.abs(held.correlation) >= threshold) & (noise <= LEVEL)
-    found = spans(pair, matches.candidates if limit else None, threshold)
+    found = by.spans(pair, matches.candidates if limit else None, threshold)
     spanned = _span_noise(pair, held, found.reach)
     together = ~alone & (found.reach >= threshold) & (spanned <= LEVEL)
     status = np.select([~pair.first.varies, alone, together], ["constant", "alone", "subspace"], "none")
@@ -121,7 +153,7 @@ def _counterparts(pair: Pair, name: str, threshold: float, limit: int | None) ->
 
 
 def _joined(
-    pair: Pair, status: np.ndarray, best: np.ndarray, members: list[np.ndarray]
+    pair: Any, status: np.ndarray, best: np.ndarray, members: list[np.ndarray]
 ) -> tuple[Subspace, ...]:
     """Join the latents that replicate as part of a subspace, with those alone whose match is part of it."""
     edges = [(a, members[a]) for a in np.flatnonzero(status == "subspace").tolist()]
@@ -129,7 +161,7 @@ def _joined(
     return tuple(subspaces((pair.first.width, pair.second.width), edges, single))
 
 
-def _noise(pair: Pair, matches: Matches, held: Judged) -> np.ndarray:
+def _noise(pair: Any, matches: Matches, held: Judged) -> np.ndarray:
     """Return the rate at which unrelated latents would do as well: the best of all on the rows to fit, and
     then that one on the rows held out.
     """
@@ -142,7 +174,7 @@ def _noise(pair: Pair, matches: Matches, held: Judged) -> np.ndarray:
     return np.where((pair.first.spread > 0).all(0), both(found, kept), 1.0)
 
 
-def _span_noise(pair: Pair, held: Judged, reach: np.ndarray) -> np.ndarray:
+def _span_noise(pair: Any, held: Judged, reach: np.ndarray) -> np.ndarray:
     """Return the rate at which one unrelated combination, as rare as can be, would reach each span."""
     n = pair.split.n_held
     return tail(reach, n, held.kurtosis1[1], np.full_like(reach, n))
@@ -156,7 +188,7 @@ def _numbers(groups: tuple[Subspace, ...], status: np.ndarray) -> np.ndarray:
     return np.where(status == "subspace", number, -1)
 
 
-def _limit(other: Columns, candidates: int | None) -> int | None:
+def _limit(other: Any, candidates: int | None) -> int | None:
     """Return how many candidates a span is sought among; None is all."""
     asked = candidates or (other.width if other.width <= WIDE else CANDIDATES)
     return None if asked >= other.width else asked
@@ -209,7 +241,7 @@ def _clock(
     return tick
 
 
-def _notes(read: list[Columns], split: Split, candidates: int | None) -> tuple[str, ...]:
+def _notes(read: Sequence[Any], split: Split, candidates: int | None) -> tuple[str, ...]:
     limits = {limit for other in read[1:] if (limit := _limit(other, candidates))}
     constant = sum(int((~other.varies).sum()) for other in read[1:])
     rare = int(((read[0].spread == 0).any(0) & read[0].varies).sum())

@@ -1,7 +1,7 @@
 """Which latents replicate only together: ridge regression on the other run, judged on rows held out."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -44,6 +44,13 @@ def _predicted(pair: Pair, targets: np.ndarray, sets: np.ndarray, threshold: flo
     The ridge is the best one for many equal coefficients that explain as much as the threshold asks for.
     """
     fit, held = _moments(pair, targets, sets)
+    return solved(pair, fit, held, targets, sets, threshold)
+
+
+def solved(
+    pair: Any, fit: Moments, held: Moments, targets: np.ndarray, sets: np.ndarray, threshold: float
+) -> Spans:
+    """Solve the regressions by the moments of the rows to fit, and judge them by those held out."""
     n_fit, m = pair.split.n_fit, sets.shape[1]
     ridge = m / n_fit * (1 - threshold**2) / threshold**2 + 1e-6
     slopes = np.linalg.solve(fit.among + ridge * np.eye(m, dtype=fit.among.dtype), fit.towards)
@@ -54,7 +61,7 @@ def _predicted(pair: Pair, targets: np.ndarray, sets: np.ndarray, threshold: flo
     return Spans(np.sqrt(np.clip(r2, 0, 1)).ravel().astype(float), members)
 
 
-def _units(pair: Pair, targets: np.ndarray, sets: np.ndarray) -> np.ndarray:
+def _units(pair: Any, targets: np.ndarray, sets: np.ndarray) -> np.ndarray:
     """Return what turns slopes in the units of the rows to fit into those of the rows held out; (b, m, q)."""
 
     def ratio(spread: np.ndarray, over: int) -> np.ndarray:

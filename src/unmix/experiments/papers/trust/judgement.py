@@ -18,10 +18,12 @@ import numpy as np
 
 from unmix._files import atomic_write
 from unmix.evidence import ARGUMENTS_BY_KIND, EFFORTS, Chain, calibrate
+from unmix.evidence._calibration import stored
 
 from ...engine import Store
 from .calibration import FAMILIES
 
+TARGET = Path(__file__).parents[3] / "evidence" / "calibration.json"
 EXPERIMENT, THRESHOLD = "trust.calibration", 0.9
 _BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 
@@ -76,13 +78,13 @@ class Units:
         return found
 
 
-def read(records: Iterable[Mapping[str, Any]]) -> dict[str, Units]:
+def read(records: Iterable[Mapping[str, Any]], families: Mapping[str, Any] = FAMILIES) -> dict[str, Units]:
     """Gather stored runs by kind of argument."""
     rows: dict[str, list[tuple[str, int, dict[str, float]]]] = defaultdict(list)
     for world, record in enumerate(records):
         name = record["settings"]["family"]
-        if record["error"] is None and name in FAMILIES:
-            rows[FAMILIES[name].kind].extend((name, world, unit) for unit in _units(record["values"]))
+        if record["error"] is None and name in families:
+            rows[families[name].kind].extend((name, world, unit) for unit in _units(record["values"]))
     return {kind: _gathered(kind, found) for kind, found in sorted(rows.items())}
 
 
@@ -148,13 +150,18 @@ def line(name: str, world: np.ndarray, right: np.ndarray, trusted: np.ndarray) -
     return Line(name, len(worlds), n_units, n_right, n_trusted, n_both, int(clean))
 
 
-def lines(units: Mapping[str, Units], effort: str, threshold: float = THRESHOLD) -> tuple[Line, ...]:
+def lines(
+    units: Mapping[str, Units],
+    effort: str,
+    threshold: float = THRESHOLD,
+    families: Mapping[str, Any] = FAMILIES,
+) -> tuple[Line, ...]:
     """Judge every family; then the families and the null families of each kind; then all, each kind alike."""
     found, kinds = [], []
     for kind, each in units.items():
         trusted = each.left_out(effort) >= threshold
-        null = np.array([FAMILIES[name].null for name in each.family])
-        for name in (name for name in FAMILIES if name in each.family):
+        null = np.array([families[name].null for name in each.family])
+        for name in (name for name in families if name in each.family):
             found.append(_chosen(name, each, trusted, each.family == name))
         kinds.append(_chosen(f"{kind}, all", each, trusted, ~null | null))
         if null.any():
@@ -218,9 +225,9 @@ def coefficients(units: Mapping[str, Units], seeds: Iterable[int]) -> dict[str, 
     }
 
 
-def records_of(folder: str | Path) -> list[dict[str, Any]]:
+def records_of(folder: str | Path, experiment: str = EXPERIMENT) -> list[dict[str, Any]]:
     """Read the stored runs of the calibration."""
-    found = (record for record in Store(folder).records() if record["experiment"] == EXPERIMENT)
+    found = (record for record in Store(folder).records() if record["experiment"] == experiment)
     return [record for record in found if record["budget"] != "smoke"]
 
 
@@ -229,8 +236,9 @@ def main(folder: str) -> None:
     records = records_of(folder)
     units = read(records)
     document = coefficients(units, (record["seed"] for record in records))
-    target = Path(__file__).parents[3] / "evidence" / "calibration.json"
-    atomic_write(target, json.dumps(document, indent=1) + "\n")
+    for part in ("chains", "obtained"):  # features of sparse autoencoders are judged apart, see `planted`
+        document[part] |= {kind: known for kind, known in stored()[part].items() if kind == "dictionary"}
+    atomic_write(TARGET, json.dumps(document, indent=1) + "\n")
     for effort in EFFORTS:
         print(effort, *lines(units, effort), sep="\n")
 

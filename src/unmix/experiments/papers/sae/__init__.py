@@ -1,0 +1,1 @@
+"""Sparse autoencoders: which features come back, and which are right where the dictionary is known."""

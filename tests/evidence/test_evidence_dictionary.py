@@ -1,0 +1,123 @@
+"""Trust of features: planted atoms, mixtures of them, and data without any."""
+
+import numpy as np
+import pytest
+
+from unmix import trust
+from unmix.estimators import SparseAutoencoder, untrained_dictionary
+from unmix.evidence import Case
+from unmix.evidence import _dictionary as links
+from unmix.experiments.papers.sae._planted import atoms_of, right_atoms, rows_of, world_rng
+
+
+class Given:
+    """A dictionary and codes that were not learned."""
+
+    def __init__(self, atoms, codes):
+        self.dictionary_, self._codes = atoms, codes
+
+    def transform(self, x):
+        return self._codes
+
+    def inverse_transform(self, codes):
+        return codes @ self.dictionary_
+
+
+@pytest.fixture(scope="module")
+def world():
+    rng = world_rng(0, 9)
+    atoms = atoms_of(24, 16, rng)
+    x = rows_of(atoms, 4000, 2, rng)
+    settings = {"k": 2, "max_iter": 20, "batch_size": 256, "lr": 0.01}
+    return x, atoms, SparseAutoencoder(24, random_state=0, **settings).fit(x)
+
+
+def test_trusted_features_are_right_and_gaussian_data_have_none(world):
+    x, atoms, model = world
+    found = trust(model, x)
+    right = right_atoms(model.dictionary_, atoms)
+    assert right.mean() > 0.7
+    assert found.trusted.sum() > 0.5 * right.sum()
+    assert right[found.trusted].all()
+    assert found.headline.endswith("features are trusted")
+    assert found.reasons[0].startswith("feature 0: ")
+    null = links.gaussian_like(x.astype(float), np.random.default_rng(1)).astype(np.float32)
+    copy = SparseAutoencoder(**model.get_params()).set_params(random_state=1).fit(null)
+    assert not trust(copy, null).trusted.any()
+
+
+def test_without_refits_nothing_is_ruled_in(world):
+    x, _, model = world
+    found = trust(model, x, effort="none")
+    assert not found.trusted.any()
+    assert "not checked" in found.verdicts
+
+
+def test_the_same_seed_gives_the_same_verdict(world):
+    x, _, model = world
+    one, two = (trust(model, x, effort="none") for _ in range(2))
+    np.testing.assert_array_equal(one.probability, two.probability)
+
+
+def test_a_mixture_of_two_atoms_is_more_than_one_direction():
+    rng = np.random.default_rng(0)
+    atoms = np.eye(6)
+    z = (rng.random((4000, 6)) < 0.05) * rng.gamma(2, size=(4000, 6))
+    x = z @ atoms + 0.02 * rng.normal(size=(4000, 6))
+    mixed = atoms.copy()
+    mixed[0] = (atoms[0] + atoms[1]) / np.sqrt(2)
+    codes = z.copy()
+    codes[:, 0] = z[:, :2] @ mixed[0, :2]
+    codes[:, 1] = 0
+    here = links.measured(Given(mixed, codes), x)
+    spectra = np.array([links._spectrum(here, k, np.random.default_rng(k)) for k in range(6)])
+    strength = links.one_direction(spectra).strength
+    assert strength[0] < 0 < strength[2:].min()
+    assert strength[1] == -2  # never on
+
+
+def test_the_two_largest_singular_values_are_right():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(40, 7)) * [9, 4, 1, 1, 1, 1, 1]
+    truth = np.linalg.svd(rows, compute_uv=False)[:2] ** 2
+    np.testing.assert_allclose(links._two_largest(rows, np.eye(7)[0], rng), truth, rtol=1e-3)
+
+
+def test_a_feature_that_is_never_alone_and_a_twin_are_told(world):
+    x, atoms, _ = world
+    rng = np.random.default_rng(0)
+    z = (rng.random((len(x), 24)) < 0.1) * 1.0
+    z[:, 1] = z[:, 0] * (rng.random(len(x)) < 0.5)
+    doubled = atoms.copy()
+    doubled[5] = doubled[4]
+    here = links.measured(Given(doubled, z), x)
+    alone = links.on_its_own(here)
+    assert alone.strength[1] < 0 < alone.strength[2]
+    assert "feature 0 is on too" in alone.words[1]
+    assert links.no_twin(here).strength[[4, 5]].max() < 0 < links.no_twin(here).strength[:4].min()
+
+
+def test_surrogate_has_the_moments_of_the_data(world):
+    x = world[0].astype(float)
+    twin = links.gaussian_like(x, np.random.default_rng(0))
+    np.testing.assert_allclose(np.cov(twin.T), np.cov(x.T), atol=0.15 * np.cov(x.T).max())
+    np.testing.assert_allclose(twin.mean(0), x.mean(0), atol=0.1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_model_begins_at_the_planted_dictionary(seed):
+    """Equal seeds for data and model once started a model at the truth."""
+    atoms = atoms_of(64, 32, world_rng(seed, 3))
+    x = rows_of(atoms, 300, 3, world_rng(seed, 4))
+    model = SparseAutoencoder(64, k=3, max_iter=1, batch_size=100, random_state=seed).fit(x)
+    near = (untrained_dictionary(model) @ atoms.T).max(0)
+    chance = (untrained_dictionary(model.set_params(random_state=seed + 999)) @ atoms.T).max(0)
+    assert near.mean() == pytest.approx(chance.mean(), abs=0.05)
+    assert near.max() < 0.9
+
+
+def test_refits_see_as_many_rows_as_the_model_did(world):
+    x, _, model = world
+    case = Case(model, x.astype(float), effort="quick", random_state=0)
+    refit = links._refit(case, 0)
+    assert refit.n_tokens_seen_ == pytest.approx(model.n_tokens_seen_, rel=0.1)
