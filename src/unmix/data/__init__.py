@@ -4,7 +4,8 @@
 
 Every generator is called as `name(n_samples, ..., random_state)` and returns a `LatentDataset`. A
 `FactorDataset` holds images of known factors. Estimators never import this room: a method that can't see
-ground truth can't leak it. Rooms within: `images`, loaded when one of its names is asked for.
+ground truth can't leak it. Rooms within: `images` and `language`, loaded when one of their
+names is asked for.
 """
 
 from importlib import import_module
@@ -25,18 +26,8 @@ from ._multi_domain import DomainWorld, multi_domain
 from ._slot_mixing import SlotMixing
 from ._slots import slots
 from ._sparse_mixing import sparse_mixing
-from .language import (
-    SITES,
-    LanguageModel,
-    Site,
-    SplicedLosses,
-    collect_activations,
-    read_language_model,
-    site_named,
-    spliced_losses,
-)
 
-if TYPE_CHECKING:  # rendering needs torch, which nothing else here does
+if TYPE_CHECKING:  # rendering and language models need torch, which nothing else here does
     from .images import (
         Balls,
         Renderer,
@@ -49,6 +40,16 @@ if TYPE_CHECKING:  # rendering needs torch, which nothing else here does
         read_images,
         shapes3d,
         write_images,
+    )
+    from .language import (
+        SITES,
+        LanguageModel,
+        Site,
+        SplicedLosses,
+        collect_activations,
+        read_language_model,
+        site_named,
+        spliced_losses,
     )
 
 _WITHIN = {  # rooms within this one, and what they offer here
@@ -64,6 +65,16 @@ _WITHIN = {  # rooms within this one, and what they offer here
         "read_images",
         "shapes3d",
         "write_images",
+    ),
+    "language": (
+        "SITES",
+        "LanguageModel",
+        "Site",
+        "SplicedLosses",
+        "collect_activations",
+        "read_language_model",
+        "site_named",
+        "spliced_losses",
     ),
 }
 
