@@ -57,8 +57,8 @@ def mpi3d(
 
     Notes
     -----
-    No two images that were compared look alike at 64 pixels. At 16 pixels, one in 700 looks like its neighbour:
-    an arm that points away and bends by 2° moves little.
+    No two images that were compared look alike at 64 pixels. At 16 pixels, one in 700 looks like its
+    neighbour: an arm that points away and bends by 2° moves little.
 
     References
     ----------
