@@ -35,9 +35,10 @@ def latent_number(number: Any, *, agreement: Sequence[Any] = (), ax: Axes | None
     """
     ax = axes_or_new(ax)
     for bent, colour, name in ((False, BLUE, "linear"), (True, ORANGE, "bent")):
-        points = np.array(sorted((each[1], each[2]) for each in number.trials if each[3] == bent))
-        if len(points):
-            ax.plot(*points.T, color=colour, linewidth=1.4, marker="o", markersize=3, label=name)
+        ordered = sorted(((each[1], each[2]) for each in number.trials if each[3] == bent), reverse=True)
+        shortest = sorted(dict(ordered).items())  # of several with as many latents
+        if shortest:
+            ax.plot(*np.array(shortest).T, color=colour, linewidth=1.4, marker="o", markersize=3, label=name)
     n = number.n_supported
     chosen = number.n_latents is not None
     words = f"{n} latent{'' if n == 1 else 's'}" if chosen else "nothing stops"
