@@ -5,7 +5,7 @@ python benchmarks/penalties.py [--device cuda] [--rounds 6] [--quick] [--keep]
 The networks are those of `FactorVAE.preset("locatello2019")`, ten latents, images of 64 x 64 x 3 bytes on the
 device, batches of 64. On CUDA a step is recorded as a graph. In each round every contestant takes the same
 number of steps; the ratio is of medians over rounds, so that others who use the machine matter little. The
-goals are for CUDA: on a CPU, where a step is bound by arithmetic, ten columns cost what their arithmetic does.
+goals are for CUDA: on a CPU a step is bound by arithmetic, and ten columns cost what theirs does.
 """
 
 import statistics
