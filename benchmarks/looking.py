@@ -2,7 +2,7 @@
 
 python benchmarks/looking.py [--latents 12] [--quick] [--keep]
 
-`report.show` writes grids, animations and the page of an `Autoencoder` with the published networks, from 2,000
+`report.show` writes grids, animations and the page of an `Autoencoder` with the published networks, of 2000
 images of the Shapes3D twin. What it takes does not depend on how long the networks were trained.
 """
 
