@@ -1,12 +1,11 @@
 """`unmix fit` of images: an autoencoder of some kind, or one with independent components behind it."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 from .._findings import findings_of
 from ._images import networks, pixels_of, read
-from ._models import checkpoint_beside, checkpointed, kind_of
+from ._models import checkpoint_beside, checkpointed, forget_checkpoint, kind_of
 from ._output import print_json, tell
 from ._verdict import short, warn
 
@@ -22,13 +21,13 @@ def fit_images(given: Any, report: Path | None) -> None:
     pixels = pixels_of(data)
     model = _model(given, pixels.shape[1:])
     if given.fresh:
-        shutil.rmtree(checkpoint_beside(given.out), ignore_errors=True)
+        forget_checkpoint(checkpoint_beside(given.out))
     with checkpointed(_first(model), given.out) as checkpoint:
         model.fit(pixels)
     from ..estimators import save
 
     save(model, given.out)
-    shutil.rmtree(checkpoint, ignore_errors=True)
+    forget_checkpoint(checkpoint)
     _tell(given, model, data, report)
 
 
