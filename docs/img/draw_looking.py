@@ -14,18 +14,18 @@ import unmix
 from unmix.nn import conv_decoder, conv_encoder
 
 matplotlib.use("Agg")
-N, WIDTHS = 10, (16, 32, 64)
+N, WIDTHS = 10, (8, 16, 32)
 
 
 def main() -> None:
     """Fit, and draw."""
-    images = np.asarray(unmix.data.shapes3d(4000, size=32, random_state=0).images[np.arange(4000)])
+    images = np.asarray(unmix.data.shapes3d(2000, size=32, random_state=0).images[np.arange(2000)])
     autoencoder = unmix.Autoencoder(
         N,
         encoder=partial(conv_encoder, widths=WIDTHS, dense=(128,)),
         decoder=partial(conv_decoder, widths=WIDTHS[::-1], dense=(128,)),
         loss="bernoulli",
-        max_iter=16,
+        max_iter=24,
         batch_size=64,
         lr=1e-3,
         schedule="constant",

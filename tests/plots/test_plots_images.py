@@ -1,6 +1,7 @@
 """Pictures of models of images: every pixel is the one that the decoder gives."""
 
 import io
+from functools import partial
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -12,8 +13,11 @@ from PIL import Image
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+import unmix
 from models import ImageModel, image_model, verdict
 from unmix import plots
+from unmix._names import ESTIMATORS
+from unmix.nn import conv_decoder, conv_encoder
 from unmix.plots import _frames, _image_words, _pixels
 from unmix.plots._looking import Look, positions, swapped, traversed
 
@@ -181,6 +185,24 @@ def test_what_is_drawn_is_what_was_decoded(as_bytes, shape):
         grey = seen if channels == 3 else seen.mean(-1, keepdims=True)
         assert np.abs(tile[..., :3] - 255 * grey).max() <= 1 and (tile[..., 3] == 255).all()
     assert (drawn[height : height + gap, :, 3] == 0).all()
+
+
+OF_IMAGES = [name for name in ESTIMATORS if "images" in getattr(getattr(unmix, name), "takes", ())]
+
+
+@pytest.mark.parametrize("name", [*OF_IMAGES, "Autoencoder then FastICA"])
+def test_every_model_of_images_can_be_looked_at(name):
+    x = image_model(as_bytes=True, n_images=40)[1]
+    small = {"encoder": partial(conv_encoder, widths=(4,)), "decoder": partial(conv_decoder, widths=(4,))}
+    first = getattr(unmix, name.partition(" ")[0])(2, max_iter=1, random_state=0, **small)
+    model = make_pipeline(first, unmix.FastICA(2, random_state=0)) if "then" in name else first
+    look = Look(model.fit(x), x)
+    (found,) = look.reconstructions([3])[1]
+    for strip in look.strips([0, 1], 3, 5):
+        assert np.abs(strip.pictures[strip.here] - found).max() <= 1.001 / 255
+        assert set(strip.values) <= set(look.codes[:, strip.latent]) or len(strip.values) == 5
+    slopes = look.slopes([3, 4])
+    assert slopes.shape == (2, 2, 8, 8, 1) and np.isfinite(slopes).all()
 
 
 @pytest.mark.parametrize("draw", GRIDS)

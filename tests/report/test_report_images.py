@@ -170,6 +170,10 @@ def test_show_replaces_its_own_pictures_and_no_other_file(tmp_path):
     with pytest.raises(ValueError, match=r"`folder` must be new, or hold nothing but such pictures.*thesis"):
         report.show(target, model=model, data=x)
     assert (target / "thesis.txt").read_text() == "mine"
+    (target / "thesis.txt").unlink()
+    (target / "latent-7.gif").mkdir()
+    with pytest.raises(ValueError, match="`folder` must be new"):
+        report.show(target, model=model, data=x)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 

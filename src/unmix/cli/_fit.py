@@ -79,7 +79,7 @@ class Fit:
             "mixture; cgvae: latents that change between domains; slots: latents in groups that move "
             "variables of their own; ica: independent components; sparse-basis: latents that rest "
             "at a value, behind a linear mixing; ae, vae, factorvae, tcvae, bioae, qlae, vqvae, ivae (which "
-            "needs --domains): autoencoders to compare with, all but the last also of images; ae+ica, "
+            "needs --domains): autoencoders to compare with, all but ivae also of images; ae+ica, "
             "of images: independent components of the code of an autoencoder."
         ),
     ] = Method["ddl"]

@@ -138,13 +138,18 @@ def free(folder: Path) -> Path:
     if not folder.parent.is_dir():
         raise ValueError(f"`folder` must lie in a folder that exists, got {str(folder)!r}. Make that first.")
     ours = (*OWN, *ANIMATED)
-    foreign = [path.name for path in _inside(folder) if not any(path.match(pattern) for pattern in ours)]
+    foreign = [path.name for path in _inside(folder) if not _is_picture(path, ours)]
     if foreign:
         raise ValueError(
             f"`folder` must be new, or hold nothing but such pictures, {str(folder)!r} has {foreign[0]!r}. "
             "Choose another name."
         )
     return folder
+
+
+def _is_picture(path: Path, ours: tuple[str, ...]) -> bool:
+    """Whether a file may be one of an earlier call; folders and links are none."""
+    return path.is_file() and not path.is_symlink() and any(path.match(pattern) for pattern in ours)
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -154,7 +159,7 @@ def _inside(folder: Path) -> list[Path]:
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Yield a folder beside this one, which takes its place if the block ends well, and else disappears."""
-    mark = secrets.token_hex(6)
+    folder, mark = folder.resolve(), secrets.token_hex(6)
     fresh, old = (folder.with_name(f".{folder.name}.{mark}.{word}") for word in ("new", "old"))
     fresh.mkdir()
     try:
