@@ -140,7 +140,7 @@ def against_peers(
     return {"seconds": middle, "goals": _table.judged(measured, GOALS)}
 
 
-def of_stream(n_tokens: int, d: int = 576, m: int = 256) -> dict[str, Any]:
+def of_stream(n_tokens: int, d: int = 576, m: int = 128) -> dict[str, Any]:
     """Train one pass over a store of a hundred shards, all the same file under other names."""
     with tempfile.TemporaryDirectory() as folder:
         store = long_store(Path(folder), n_tokens, d)

@@ -84,7 +84,7 @@ def _ratio(mean: np.ndarray, variance: float) -> float:
 def _participation(rows: Rows, masked: np.ndarray) -> tuple[float, float]:
     """Return the participation ratio of rows spread over the data: not masked, and all."""
     stride = max(1, rows.n_rows // _SAMPLE)
-    few = np.concatenate([np.asarray(part, dtype=np.float64) for part in rows.every(stride)])
+    few = np.concatenate([np.array(part, dtype=np.float64) for part in rows.every(stride)])
     hidden = masked[::stride][: len(few)]
     return participation_ratio(few[~hidden]), participation_ratio(few)
 

@@ -96,7 +96,7 @@ def opened(model: Any, X: Any, *, reset: bool) -> Rows:
 
 def blocks(rows: Rows, n_components: int) -> Iterator[np.ndarray]:
     """Yield rows in blocks whose pre-activations fit in memory, in single or double precision."""
-    most = max(1, _ENTRIES // n_components)
+    most = max(1, _ENTRIES // max(n_components, rows.n_features))
     for start in range(0, rows.n_rows, most):
         yield checked(rows.take(start, min(start + most, rows.n_rows)), start)
 
@@ -171,7 +171,7 @@ def described(model: Any, parts: Iterable[np.ndarray]) -> tuple[np.ndarray, np.n
 
 def spread(rows: Rows, n_components: int) -> Iterator[np.ndarray]:
     """Yield blocks spread over the data, all of them where there are not too many rows."""
-    size = max(1, min(_ENTRIES // n_components, rows.n_rows))
+    size = max(1, min(_ENTRIES // max(n_components, rows.n_features), rows.n_rows))
     n_blocks = -(-rows.n_rows // size)
     for number in range(0, n_blocks, max(1, n_blocks * size // _DESCRIBED)):
         start = number * size

@@ -71,7 +71,8 @@ class Source(NamedTuple):
 def source_of(rows: Rows) -> Source:
     """Look at rows before training."""
     scale = scale_of(rows)
-    few = np.concatenate([np.asarray(part) for part in rows.every(max(1, rows.n_rows // _MEDIAN))])[:_MEDIAN]
+    # copies: a view of a few rows would keep its whole block in memory
+    few = np.concatenate([np.array(part) for part in rows.every(max(1, rows.n_rows // _MEDIAN))])[:_MEDIAN]
     return Source(rows, scale, geometric_median_of(scale(few)))
 
 
