@@ -20,7 +20,7 @@ from unmix.experiments.papers.mechanistic import _common as slots
 from unmix.experiments.papers.pdgmm import _common as pdgmm
 from unmix.experiments.papers.pdgmm import d5_bounds, d9, second_stage
 from unmix.experiments.papers.tables import number
-from unmix.experiments.papers.trust import judgement
+from unmix.experiments.papers.trust import dictionaries, judgement, planted
 from unmix.plots import reliability
 
 ROOT = Path(__file__).parent.parent
@@ -28,6 +28,11 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- /table -->)", flags=re.DOTALL)
 DIAGRAM = ROOT / "docs" / "img" / "reliability.svg"
 EFFORTS = ("quick", "full")
+ADDED = ("all", "null")  # lines that add up the kinds
+TRUST: dict[str, tuple[str, ...]] = {
+    judgement.EXPERIMENT: tuple(sorted({family.kind for family in judgement.FAMILIES.values()})),
+    planted.EXPERIMENT: (planted.KIND,),
+}
 Entry = tuple[str, str]  # row and value of a cell
 View = dict[str, Entry]  # by the head of a column
 
@@ -134,7 +139,10 @@ def filled(text: str, tables: Iterable[Table], units: Mapping[str, judgement.Uni
     stored = {table.experiment: table for table in reversed(tuple(tables)) if table.budget != "smoke"}
 
     def written(name: str) -> str:
-        return trust_block(units or {}) if name == judgement.EXPERIMENT else block(name, stored.get(name))
+        if name not in TRUST:
+            return block(name, stored.get(name))
+        kinds = {kind: each for kind, each in (units or {}).items() if kind in TRUST[name]}
+        return trust_block(kinds, name)
 
     return BLOCK.sub(lambda found: found[1] + written(found[2]) + found[3], text)
 
@@ -159,19 +167,31 @@ def block(name: str, table: Table | None) -> str:
     )
 
 
-def trust_block(units: Mapping[str, judgement.Units]) -> str:
+def trust_units(folder: Path) -> dict[str, judgement.Units]:
+    """Read the units of every kind of argument, those of dictionaries from a table of their own."""
+    features = judgement.read(judgement.records_of(folder, planted.EXPERIMENT), dictionaries.FAMILIES)
+    return judgement.read(judgement.records_of(folder)) | features
+
+
+def trust_block(
+    units: Mapping[str, judgement.Units], experiment: str = judgement.EXPERIMENT
+) -> str:
     """Write the calibration: every family judged by chains that have not seen it."""
     if not units:
-        return f"`unmix reproduce {judgement.EXPERIMENT}`: not run yet.\n"
-    judged = {effort: judgement.lines(units, effort) for effort in EFFORTS}
+        return f"`unmix reproduce {experiment}`: not run yet.\n"
+    families = {**dictionaries.FAMILIES, **judgement.FAMILIES}
+    judged = {effort: judgement.lines(units, effort, families=families) for effort in EFFORTS}
+    if len(units) == 1:  # no kinds to add up
+        judged = {effort: found[: -len(ADDED)] for effort, found in judged.items()}
     heads = ["family left out", "data sets", "latents", "right"]
     heads += [
         f"{word}, {effort}" for effort in EFFORTS for word in ("trusted", "right of these", "recall", "clean")
     ]
     rows = [heads, ["---"] * len(heads), *map(_judged, *judged.values())]
     first = (
-        f"`unmix reproduce {judgement.EXPERIMENT}`, each family judged by chains that have not seen it. The "
-        "last two lines are no data sets of their own: they add up the kinds as if each had a hundred."
+        f"`unmix reproduce {experiment}`, each family judged by chains that have not seen it."
+        + (" The last two lines are no data sets of their own: they add up the kinds as if each had a hundred.")
+        * (len(units) > 1)
     )
     return "\n".join([first, "", *(f"| {' | '.join(row)} |" for row in rows), ""])
 
@@ -214,8 +234,9 @@ def _entry(head: str, line: Line | None) -> str:
 
 if __name__ == "__main__":
     tables = summarise(Store(ROOT / "results").records())
-    units = judgement.read(judgement.records_of(ROOT / "results"))
+    units = trust_units(ROOT / "results")
     for path in DOCUMENTS:
         path.write_text(filled(path.read_text(encoding="utf-8"), tables, units), encoding="utf-8")
-    if units:
-        draw(units)
+    latents = {kind: each for kind, each in units.items() if kind != planted.KIND}
+    if latents:
+        draw(latents)
