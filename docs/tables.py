@@ -173,9 +173,7 @@ def trust_units(folder: Path) -> dict[str, judgement.Units]:
     return judgement.read(judgement.records_of(folder)) | features
 
 
-def trust_block(
-    units: Mapping[str, judgement.Units], experiment: str = judgement.EXPERIMENT
-) -> str:
+def trust_block(units: Mapping[str, judgement.Units], experiment: str = judgement.EXPERIMENT) -> str:
     """Write the calibration: every family judged by chains that have not seen it."""
     if not units:
         return f"`unmix reproduce {experiment}`: not run yet.\n"
@@ -188,11 +186,9 @@ def trust_block(
         f"{word}, {effort}" for effort in EFFORTS for word in ("trusted", "right of these", "recall", "clean")
     ]
     rows = [heads, ["---"] * len(heads), *map(_judged, *judged.values())]
-    first = (
-        f"`unmix reproduce {experiment}`, each family judged by chains that have not seen it."
-        + (" The last two lines are no data sets of their own: they add up the kinds as if each had a hundred.")
-        * (len(units) > 1)
-    )
+    first = f"`unmix reproduce {experiment}`, each family judged by chains that have not seen it." + (
+        " The last two lines are no data sets of their own: they add up the kinds as if each had a hundred."
+    ) * (len(units) > 1)
     return "\n".join([first, "", *(f"| {' | '.join(row)} |" for row in rows), ""])
 
 
