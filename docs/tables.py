@@ -21,7 +21,7 @@ from unmix.experiments.papers.nearid import table2
 from unmix.experiments.papers.pdgmm import _balls, d5_bounds, d9, d10, d11, second_stage
 from unmix.experiments.papers.pdgmm import _common as pdgmm
 from unmix.experiments.papers.tables import number
-from unmix.experiments.papers.trust import judgement, nulls
+from unmix.experiments.papers.trust import dictionaries, judgement, nulls, planted
 from unmix.plots import reliability
 
 ROOT = Path(__file__).parent.parent
@@ -29,6 +29,11 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(<!-- table (\S+) -->\n).*?(<!-- /table -->)", flags=re.DOTALL)
 DIAGRAM = ROOT / "docs" / "img" / "reliability.svg"
 EFFORTS = ("quick", "full")
+ADDED = ("all", "null")  # lines that add up the kinds
+TRUST: dict[str, tuple[str, ...]] = {
+    judgement.EXPERIMENT: tuple(sorted({family.kind for family in judgement.FAMILIES.values()})),
+    planted.EXPERIMENT: (planted.KIND,),
+}
 Entry = tuple[str, str]  # row and value of a cell
 View = dict[str, Entry]  # by the head of a column
 
@@ -179,10 +184,16 @@ def filled(text: str, tables: Iterable[Table], units: Mapping[str, judgement.Uni
     stored = {table.experiment: table for table in reversed(tuple(tables)) if table.budget != "smoke"}
 
     def written(name: str) -> str:
-        of_units = {judgement.EXPERIMENT: trust_block, GOALS: goals_block}
-        return of_units[name](units or {}) if name in of_units else block(name, stored.get(name))
+        if name == GOALS:
+            return goals_block(_kinds(units, judgement.EXPERIMENT))
+        return trust_block(_kinds(units, name), name) if name in TRUST else block(name, stored.get(name))
 
     return BLOCK.sub(lambda found: found[1] + written(found[2]) + found[3], text)
+
+
+def _kinds(units: Mapping[str, judgement.Units] | None, name: str) -> dict[str, judgement.Units]:
+    """Return the units of the kinds that a table of trust is about."""
+    return {kind: each for kind, each in (units or {}).items() if kind in TRUST[name]}
 
 
 def block(name: str, table: Table | None) -> str:
@@ -255,20 +266,28 @@ def _short(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}".replace("0.", ".", 1)
 
 
-def trust_block(units: Mapping[str, judgement.Units]) -> str:
+def trust_units(folder: Path) -> dict[str, judgement.Units]:
+    """Read the units of every kind of argument, those of dictionaries from a table of their own."""
+    features = judgement.read(judgement.records_of(folder, planted.EXPERIMENT), dictionaries.FAMILIES)
+    return judgement.read(judgement.records_of(folder)) | features
+
+
+def trust_block(units: Mapping[str, judgement.Units], experiment: str = judgement.EXPERIMENT) -> str:
     """Write the calibration: every family judged by chains that have not seen it."""
     if not units:
-        return f"`unmix reproduce {judgement.EXPERIMENT}`: not run yet.\n"
-    judged = {effort: judgement.lines(units, effort) for effort in EFFORTS}
+        return f"`unmix reproduce {experiment}`: not run yet.\n"
+    families = {**dictionaries.FAMILIES, **judgement.FAMILIES}
+    judged = {effort: judgement.lines(units, effort, families=families) for effort in EFFORTS}
+    if len(units) == 1:  # no kinds to add up
+        judged = {effort: found[: -len(ADDED)] for effort, found in judged.items()}
     heads = ["family left out", "data sets", "latents", "right"]
     heads += [
         f"{word}, {effort}" for effort in EFFORTS for word in ("trusted", "right of these", "recall", "clean")
     ]
     rows = [heads, ["---"] * len(heads), *map(_judged, *judged.values())]
-    first = (
-        f"`unmix reproduce {judgement.EXPERIMENT}`, each family judged by chains that have not seen it. The "
-        "last two lines are no data sets of their own: they add up the kinds as if each had a hundred."
-    )
+    first = f"`unmix reproduce {experiment}`, each family judged by chains that have not seen it." + (
+        " The last two lines are no data sets of their own: they add up the kinds as if each had a hundred."
+    ) * (len(units) > 1)
     return "\n".join([first, "", *(f"| {' | '.join(row)} |" for row in rows), ""])
 
 
@@ -334,8 +353,9 @@ def _entry(head: str, line: Line | None) -> str:
 
 if __name__ == "__main__":
     tables = summarise(Store(ROOT / "results").records())
-    units = judgement.read(judgement.records_of(ROOT / "results"))
+    units = trust_units(ROOT / "results")
     for path in DOCUMENTS:
         path.write_text(filled(path.read_text(encoding="utf-8"), tables, units), encoding="utf-8")
-    if units:
-        draw(units)
+    latents = {kind: each for kind, each in units.items() if kind != planted.KIND}
+    if latents:
+        draw(latents)

@@ -229,8 +229,7 @@ def tables():
 @pytest.fixture(scope="module")
 def units(tables):
     """Gather the stored runs of the calibration of trust."""
-    judgement = tables[0].judgement
-    return judgement.read(judgement.records_of(ROOT / "results"))
+    return tables[0].trust_units(ROOT / "results")
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

@@ -101,7 +101,7 @@ INDEPENDENT = Argument(
 DICTIONARY = Argument(
     "dictionary",
     "what planted dictionaries show: bounds of theorems (Garfinkle, Hillar, 2019) are vacuous at usual sizes",
-    "order and scale",
+    "order and scale, where features do not always come together",
     _dictionary.links,
 )
 
