@@ -39,6 +39,10 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(path)
     if target.is_dir():
         raise ValueError(f"`path` must be a file, got the folder {str(target)!r}. Add a file name.")
+    if target.exists() and not target.is_file():
+        raise ValueError(
+            f"`path` must be a regular file, got {str(target)!r}, a device or a pipe. Name a file."
+        )
     temporary = target.with_name(f".{target.stem}.{secrets.token_hex(6)}{target.suffix}")
     try:
         yield temporary

@@ -110,3 +110,39 @@ def test_files_that_cannot_be_trusted_are_named(store, tmp_path):
 def test_an_empty_folder_is_refused(tmp_path):
     with pytest.raises(ValueError, match="`folder` must hold results"):
         results(tmp_path / "page.html", tmp_path)
+
+
+PAYLOAD = '"><meta http-equiv=refresh content=0><form action=x>.figure'
+
+
+class Tags(HTMLParser):
+    """The tags of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, tuple(sorted(name for name, _ in attributes))))
+
+
+def test_a_payload_in_every_string_of_a_foreign_folder_stays_text(tmp_path):
+    def page(text, folder):
+        made, changed = Store(tmp_path / folder), {"data": text, "title": text, "command": text, "code": text}
+        for seed in (0, 1):
+            for row in (text, text + "2"):
+                foreign = record("some.figure2", seed, 0.5, row=row, **changed) | {"budget": "laptop"}
+                cells = [cell | {"column": text, "source": text} for cell in foreign["cells"]]
+                made.write(
+                    foreign
+                    | {
+                        "experiment": f"{text}.figure2"[-60:].replace("/", ""),
+                        "cells": cells,
+                        "key": f"{seed}{len(row)}",
+                    }
+                )
+        return results(tmp_path / f"{folder}.html", made.folder).read_text(encoding="utf-8")
+
+    plain, hostile = (Tags(page(text, name)).found for text, name in (("a.figure", "one"), (PAYLOAD, "two")))
+    assert hostile == plain and not {"form"} & {tag for tag, _ in hostile}

@@ -1,7 +1,6 @@
 """`unmix fit`: from a table to a model, and to the verdict on it."""
 
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from .._findings import ability
 from .._names import COMMANDS
 from ..tables import Table, check_writable
 from ._known import dataset, labels, read_with_truth, slots_of, take_out
-from ._models import checkpoint_beside, fit_and_save, kind_of, make, recipe_of
+from ._models import checkpoint_beside, fit_and_save, forget_checkpoint, kind_of, make, recipe_of
 from ._naming import Sets, beside, checked, described, named
 from ._output import Json, Seed, one_line, print_json, say, taking, tell
 from ._reading import (
@@ -127,7 +126,7 @@ def fit(given: Fit) -> None:
     sets = checked(given.variable_sets, rest)
     say_notes(table.notes)
     if given.fresh:
-        shutil.rmtree(checkpoint, ignore_errors=True)
+        forget_checkpoint(checkpoint)
     model = fit_and_save(_estimator(given, rest.values), rest, given.out, **known)
     with _saved(given):
         graph = _causal_graph(model, rest.values) if given.causal else None

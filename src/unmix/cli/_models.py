@@ -1,7 +1,8 @@
 """Models by name and by file, and the columns they were fitted on."""
 
-import shutil
+import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def fit_and_save(model: Any, table: Table, out: Path, **known: Any) -> Any:
     if waits:
         model.set_params(checkpoint=None, verbose=False)
     remember(model, table).save(out)
-    shutil.rmtree(checkpoint, ignore_errors=True)
+    forget_checkpoint(checkpoint)
     return model
 
 
@@ -59,7 +60,40 @@ def checkpoint_beside(out: Path) -> Path:
         )
     if out.is_dir():
         raise ValueError(f"`--out` must be a file, got the folder {str(out)!r}. Choose another name.")
-    return out.with_name(out.name + ".checkpoint")
+    checkpoint = out.with_name(out.name + ".checkpoint")
+    foreign = next((path for path in _inside(checkpoint) if not _OURS.fullmatch(path.name)), None)
+    if foreign is not None:
+        raise ValueError(
+            f"`--out` must leave {checkpoint.name!r} beside it for checkpoints, it holds {foreign.name!r}, "
+            "which is not ours. Choose another name, or move it away."
+        )
+    return checkpoint
+
+
+# what a fit leaves in its checkpoint folder, files that were half written when it was killed among them
+_OURS = re.compile(r"settings\.json|checkpoint\.safetensors|\.(settings|checkpoint)\.\w+\.(json|safetensors)")
+
+
+def _inside(folder: Path) -> list[Path]:
+    """Return the files below a folder; of a file itself, that file."""
+    if not folder.is_dir():
+        return [folder] if folder.exists() or folder.is_symlink() else []
+    return [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]
+
+
+def forget_checkpoint(folder: Path) -> None:
+    """Remove a checkpoint: the files of ours, and the folders that are empty then."""
+    for path in _inside(folder):
+        if _OURS.fullmatch(path.name):
+            path.unlink(missing_ok=True)
+    for path in sorted((each for each in folder.rglob("*") if each.is_dir()), reverse=True):
+        _remove_empty(path)
+    _remove_empty(folder)
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):  # not empty, or gone
+        folder.rmdir()
 
 
 def load(path: Path) -> Any:

@@ -2,9 +2,11 @@
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -40,9 +42,22 @@ def taking(options: type[Options]) -> Callable[[Callable[[Options], None]], Call
     return decorate
 
 
+# what moves a terminal's cursor, colours or reading direction; names of columns and files may hold it
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    r"""Write control characters out, so that a terminal shows them and does not obey.
+
+    >>> print(visible("a\x1b[31mb"))
+    a\x1b[31mb
+    """
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
 def say(line: str) -> None:
     """Print one line to standard error."""
-    print(line, file=sys.stderr, flush=True)
+    print(visible(line), file=sys.stderr, flush=True)
 
 
 def tell(*parts: Any) -> None:
@@ -51,7 +66,19 @@ def tell(*parts: Any) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     for part in parts:
-        console.print(part, markup=False)
+        rich = hasattr(part, "__rich_console__")
+        console.print(_Visible(part) if rich else visible(str(part)), markup=False)
+
+
+@dataclass(frozen=True)
+class _Visible:
+    """A rich table whose texts hold no control characters."""
+
+    part: Any
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        for segment in console.render(self.part, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
 
 
 @contextmanager
@@ -73,7 +100,8 @@ def write_json(path: Path | None, document: dict[str, Any]) -> None:
 
 
 def _dumped(document: dict[str, Any]) -> str:
-    return json.dumps(plain(document), allow_nan=False, ensure_ascii=False)
+    text = json.dumps(plain(document), allow_nan=False, ensure_ascii=False)
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def plain(value: Any) -> Any:

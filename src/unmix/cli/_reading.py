@@ -51,7 +51,11 @@ def columns_from(given: Any, labels: Sequence[str | None] = ()) -> Columns:
 
 
 def refuse_existing(path: str | Path | None, force: bool = False, *, option: str = "--out") -> None:
-    """Refuse to overwrite a file, before any work is done."""
+    """Refuse to overwrite a file, or anything that is none, before any work is done."""
+    if path is not None and Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+        raise ValueError(
+            f"`{option}` must be a regular file, got {str(path)!r}, a device or a pipe. Name a file."
+        )
     if path is not None and not force and Path(path).exists():
         raise ValueError(
             f"`{option}` must be a new file, {str(path)!r} exists. Add --force to overwrite it, or choose "

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from inspect import isclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,7 +64,6 @@ class Reproduce:
 @taking(Reproduce)
 def reproduce(given: Reproduce) -> None:
     """Run the tables of the papers; killed or stopped, the same command goes on."""
-    sys.path.insert(0, os.getcwd())  # the user's method or table may be here
     if given.list_:
         return _show_list(given.as_json)
     from ..experiments import Store
@@ -122,19 +122,45 @@ def _place(given: Reproduce, modules: list[Any]) -> Any:
     return Place(given.device or "auto", given.at_once, folder) if training else None
 
 
+def _let_in(given: Reproduce) -> None:
+    """Let a method or table that the user names be imported from this folder, behind all that is installed.
+
+    Nothing else is: a file that lies here and is called like a library is not run.
+    """
+    from ..experiments import EXPERIMENTS
+
+    own = [name for name in given.names or [] if name not in ("all", *EXPERIMENTS)]
+    if (own or given.method is not None) and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+
+
 def _tasks(given: Reproduce) -> list[Any]:
     from ..experiments import find_method, tasks_of
 
+    _let_in(given)
     modules, method = _modules(given.names or [], given.budget.value), given.method
     if method is not None:
         find_method(method)
         fitting = [module for module in modules if hasattr(module, "with_method")]
         if not fitting:
             raise ValueError(f"`--method` must fit a table, got {method!r} and only tables that take none.")
+    _say_origins(modules, None if method is None else find_method(method))
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     known: dict[str, Any] = {"budget": given.budget.value, "method": method, "data": given.data}
     known["place"] = _place(given, modules)
     return [task for module in modules for task in tasks_of(module, seeds=seeds, **known)]
+
+
+def _say_origins(modules: list[Any], method: Any) -> None:
+    """Say where code comes from that is not ours."""
+    from ..experiments import EXPERIMENTS
+
+    for module in modules:
+        if module.__name__ not in {f"unmix.experiments.papers.{name}" for name in EXPERIMENTS}:
+            say(f"unmix: the table {module.__name__} is taken from {module.__file__}")
+    if method is not None:
+        home = sys.modules[(method if isclass(method) else type(method)).__module__]
+        say(f"unmix: the method {home.__name__} is taken from {getattr(home, '__file__', None)}")
 
 
 def _show_list(as_json: bool) -> None:

@@ -196,6 +196,11 @@ def _labels(X: Any, y: Any) -> np.ndarray:
             f"`y` must be one number per sample, shape ({n_samples},), got {labels.shape}. "
             "Pass the component of each sample."
         )
+    if not np.isfinite(labels).all():
+        row = int(np.argmin(np.isfinite(labels)))
+        raise ValueError(
+            f"`y` must be finite, got {labels[row]} (NaN or infinity) for sample {row}. Leave it out."
+        )
     return labels
 
 

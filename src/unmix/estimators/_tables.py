@@ -29,6 +29,9 @@ def plain(X: Any) -> Any:
 
 def read(model: Any, X: Any) -> Tensor:
     """Check a table, remember mean and scale of its columns, and return it standardised on the device."""
+    if np.ma.is_masked(X):
+        masked = np.ma.count_masked(X)  # type: ignore[no-untyped-call]
+        raise ValueError(f"`X` must not have masked entries, got {masked}. Drop such rows, or fill them.")
     values = validate_data(model, plain(X), dtype=_TYPES, ensure_min_samples=2)
     values = np.ascontiguousarray(values)  # so that the layout in memory does not change a bit
     forget(model, "image_shape_", "bytes_", "recipe_")
@@ -57,14 +60,21 @@ def check_table(values: np.ndarray, n_components: int) -> None:
             f"`X` must have more samples than n_components={n_components}, got n_samples={n_samples}. "
             "Collect more samples, or ask for fewer latents."
         )
-    spread = values.std(0, dtype=np.float64)
+    with np.errstate(over="ignore"):  # said below
+        spread = values.std(0, dtype=np.float64)
     check_varies(spread, np.abs(values).max(0))
     scaled = (values - values.mean(0)) / spread
     check_rank(scaled.T @ scaled / n_samples, n_components)
 
 
 def check_varies(spread: np.ndarray, largest: np.ndarray) -> None:
-    """Refuse constant columns."""
+    """Refuse constant columns, and those whose squares leave the range of numbers."""
+    wild = np.flatnonzero(~np.isfinite(spread))
+    if len(wild):
+        raise ValueError(
+            f"`X` must have columns whose squares are finite, got entries up to {largest[wild].max():.1g} in "
+            f"{listed(wild.tolist())}. Mend such entries, or choose other units."
+        )
     constant = np.flatnonzero(spread <= 1e-12 * largest)
     if len(constant):
         shown = listed(constant.tolist())

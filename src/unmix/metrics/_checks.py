@@ -1,6 +1,7 @@
 """What a metric accepts: two finite tables with the same rows."""
 
 import operator
+import warnings
 from collections.abc import Iterable
 from typing import SupportsIndex
 
@@ -13,6 +14,11 @@ def table(values: ArrayLike, name: str) -> np.ndarray:
     if type(values).__module__.startswith("anndata"):
         raise TypeError(
             f"`{name}` must be an array, got an AnnData object. Pass an array of it: adata.obsm['X_unmix']."
+        )
+    if np.ma.is_masked(values):
+        masked = np.ma.count_masked(values)  # type: ignore[no-untyped-call]
+        raise ValueError(
+            f"`{name}` must not have masked entries, got {masked}. Drop such rows, or fill them."
         )
     entries = np.asarray(values)
     if entries.dtype.kind not in "buif":
@@ -28,7 +34,31 @@ def table(values: ArrayLike, name: str) -> np.ndarray:
             f"`{name}` must be finite, got {entries[row, column]} in row {row}, column {column}. "
             "Drop or impute such rows first."
         )
-    return entries.astype(np.float64)
+    return _in_range(entries.astype(np.float64), name)
+
+
+_RANGE = 1e-100, 1e100  # squares, and sums of many of them, stay finite and keep all digits
+_RESOLVED = (
+    1e-12  # share of the largest entry that a column must spread by, or few of its digits say anything
+)
+
+
+def _in_range(entries: np.ndarray, name: str) -> np.ndarray:
+    """Scale columns of extreme units by a power of two, which changes no digit; warn of lost digits."""
+    largest = np.abs(entries).max(0)
+    outside = (largest > 0) & ((largest < _RANGE[0]) | (largest > _RANGE[1]))
+    if outside.any():
+        entries[:, outside] = np.ldexp(entries[:, outside], -np.frexp(largest[outside])[1])
+        largest = np.abs(entries).max(0)
+    spread = entries.max(0) - entries.min(0)
+    lost = (spread > 4 * np.finfo(np.float64).eps * largest) & (spread < _RESOLVED * largest)
+    if lost.any():
+        warnings.warn(
+            f"`{name}` has lost most digits of column {int(np.argmax(lost))}: it spreads by "
+            f"{spread[lost][0]:.1g} about {largest[lost][0]:.1g}. Subtract its offset earlier.",
+            stacklevel=4,
+        )
+    return entries
 
 
 def paired(z_true: ArrayLike, z_hat: ArrayLike, n_least: int = 2) -> tuple[np.ndarray, np.ndarray]:

@@ -1,5 +1,6 @@
 """FactorVAE score: the code that moves least tells which factor stands still."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -76,10 +77,20 @@ def factor_vae_score(
     codes = draws.codes
     active = np.flatnonzero((codes.std(0, ddof=1) >= min_std) & ~is_constant(codes))
     if not len(active):
+        _say_units(codes, min_std)
         return 0.0
     train, unseen = (_votes(draws, n, batch_size, active) for n in (n_train, n_eval))
     guess = train.argmax(1)
     return float(unseen[np.arange(len(active)), guess].sum() / n_eval)
+
+
+def _say_units(codes: np.ndarray, min_std: float) -> None:
+    """Warn where codes are inactive by their units alone."""
+    if not is_constant(codes).all():
+        warnings.warn(
+            f"all codes spread by less than min_std={min_std}, so that none counts. Pass min_std=0.",
+            stacklevel=3,
+        )
 
 
 def _votes(draws: Interventions, n_votes: int, size: int, active: np.ndarray) -> np.ndarray:

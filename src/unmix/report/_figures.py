@@ -35,7 +35,7 @@ def svg(draw: Callable[[Axes], object], *, name: str, label: str, width: float, 
     draw : callable
         Takes the Axes.
     name : str
-        Prefix of all ids in the picture, since one page holds many.
+        Prefix of all ids in the picture, since one page holds many; of it letters, digits and dashes count.
     label : str
         What the picture shows, for those who can't see it.
     width, height : float
@@ -58,7 +58,8 @@ def _inline(text: str, name: str, label: str) -> str:
     """Cut a stand-alone SVG file down to an element of the page."""
     body = text[text.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    body = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", body)
+    prefix = re.sub(r"[^A-Za-z0-9-]", "-", name)  # names come from files, and this becomes markup
+    body = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", body)
     body = re.sub(r"font: [^;\"]*?([\d.]+px) [^;\"]*", r"font-size: \1", body)
     body = body.replace(_TEXT, "currentColor").replace(_LINE, "var(--line)")
     head = Markup('<svg role="img" aria-label="{}" ').format(label)

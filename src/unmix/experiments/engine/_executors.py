@@ -71,11 +71,27 @@ def _client(distributed: Any, address: str, workers: int) -> Iterator[Any]:
         return
     with (
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit=0,
+            security=_secret(distributed),
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+def _secret(distributed: Any) -> Any:
+    """Return keys that are made for this cluster and known to nobody else on the machine.
+
+    Whoever can talk to a scheduler can run code in its workers.
+    """
+    try:
+        return distributed.Security.temporary()
+    except ImportError:
+        raise ImportError("`dask` needs cryptography: pip install 'unmix[cluster]'") from None
 
 
 def _check_code(client: Any, modules: tuple[str, ...]) -> None:

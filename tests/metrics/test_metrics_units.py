@@ -1,0 +1,66 @@
+"""Units and holes: extreme scales change nothing, lost digits and masked entries are said."""
+
+import numpy as np
+import pytest
+
+from unmix import metrics
+from unmix.estimators import Autoencoder, LabelledSparseAutoencoder
+
+SCORES = {
+    "mcc": metrics.mcc,
+    "r2": metrics.r2,
+    "mig": metrics.mig,
+    "sap": metrics.sap,
+    "irs": metrics.irs,
+    "dci": lambda z, h: metrics.dci(z, h).disentanglement,
+    "infomec": lambda z, h: metrics.infomec(z, h).modularity,
+    "modularity": lambda z, h: metrics.modularity_explicitness(z, h).modularity,
+}
+
+
+@pytest.fixture(scope="module")
+def pair():
+    z = np.random.default_rng(0).normal(size=(300, 3))
+    return z, z + 0.3 * np.roll(z, 1, axis=1)
+
+
+@pytest.mark.parametrize("score", SCORES.values(), ids=SCORES)
+@pytest.mark.parametrize("exponent", [515, -664], ids=["1e155", "1e-200"])
+def test_extreme_units_give_the_same_number(score, exponent, pair):
+    z, h = pair
+    assert score(z, np.ldexp(h, exponent)) == pytest.approx(score(z, h), abs=1e-9)
+    assert score(np.ldexp(z, exponent), h) == pytest.approx(score(z, h), abs=1e-9)
+
+
+@pytest.mark.parametrize("score", SCORES.values(), ids=SCORES)
+def test_an_offset_that_eats_the_digits_is_said(score, pair):
+    z, h = pair
+    with pytest.warns(UserWarning, match="lost most digits of column 0"):
+        score(z, h + 1e15)
+
+
+def test_codes_that_are_inactive_by_their_units_are_said():
+    f = np.random.default_rng(0).integers(0, 4, size=(500, 2))
+    with pytest.warns(UserWarning, match="min_std=0"):
+        assert metrics.factor_vae_score(f, f * 1e-8) == 0.0
+    assert metrics.factor_vae_score(f, f * 1e-8, min_std=0) == 1.0
+    assert metrics.factor_vae_score(f, np.zeros((500, 2))) == 0.0  # constant: nothing to say
+
+
+def test_masked_entries_are_refused(pair):
+    z, h = pair
+    holes = np.ma.masked_greater(h, 2.0)
+    with pytest.raises(ValueError, match=f"masked entries, got {(h > 2.0).sum()}"):
+        metrics.mcc(z, holes)
+    with pytest.raises(ValueError, match="masked entries"):
+        Autoencoder(2).fit(holes)
+    assert metrics.mcc(z, np.ma.array(h)) == metrics.mcc(z, h)
+
+
+def test_entries_whose_squares_overflow_and_labels_that_are_missing_are_refused(pair):
+    wild = pair[0].copy()
+    wild[0, 1] = 1e300
+    with pytest.raises(ValueError, match=r"up to 1e\+300 in 1"):
+        Autoencoder(2).fit(wild)
+    with pytest.raises(ValueError, match="sample 7"):
+        LabelledSparseAutoencoder(2).fit(pair[0], np.where(np.arange(300) == 7, np.nan, 0.0))
