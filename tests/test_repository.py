@@ -15,7 +15,7 @@ import yaml
 import families
 import unmix
 from unmix.cli import _app
-from unmix.experiments import Store, load_experiment, summarise
+from unmix.experiments import EXPERIMENTS, Store, load_experiment, summarise
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -280,3 +280,39 @@ def test_the_picture_of_domains_is_drawn_from_what_is_stored(tables, monkeypatch
     lines = {(line.row, line.column, line.value): line.ours for line in table.lines}
     found = [lines[draw.BOTH, f"{n} domains, graph A", draw.WITHIN] for n in draw.COUNTS]
     assert list(sparse.get_ydata()) == found
+
+
+def test_a_table_on_images_has_a_line_for_each_method_and_the_papers_number_behind_a_stroke(
+    tables, monkeypatch
+):
+    script = tables[0]
+    known = {"experiment": "nearid.table2", "budget": "gpu", "code": "c", "error": None, "seconds": 1.0}
+    twins = ("Shapes3D twin", "MPI3D twin", "Cars3D twin")
+    records = [
+        known
+        | {
+            "settings": {"twin": twin},
+            "seed": seed,
+            "values": {"InfoM of ICA": 0.8, "InfoE of ICA": 0.5 + seed / 4},
+        }
+        | {
+            "cells": [
+                {
+                    "row": "AE + ICA",
+                    "column": twin,
+                    "value": f"{name} of ICA",
+                    "better": "higher",
+                    "source": "",
+                }
+                | {"paper": paper, "spread": None, "precision": 0.005}
+                for name, paper in (("InfoM", 0.79), ("InfoE", 0.99))
+            ]
+        }
+        for twin in twins
+        for seed in (0, 1)
+    ]
+    monkeypatch.setitem(script.PICTURES, "nearid.table2", ("InfoM", "InfoE"))
+    line = script.picture_block("nearid.table2", summarise(records)[0]).splitlines()[-1]
+    entry = r" .80 .62 \| .79 .99 (2) |"
+    assert line == "| AE + ICA |" + 3 * entry + r" .80 .62 \| .65 .83 .40 |"
+    assert set(script.PICTURES) <= set(EXPERIMENTS)

@@ -73,8 +73,8 @@ def test_weights_decay_and_are_clipped_and_biases_are_not():
     pace = Pace(1, 1, 1.0, 0, weight_decay=0.1, clip_value=2.0)
     names = ["net.0.weight", "net.0.bias", "constant", "norm.scale", "norm.shift", "book.codebook"]
     assert on_weights(names, pace) == {
-        "weight_decay": {"net.0.weight": 0.1, "norm.scale": 0.1},
-        "clip_value": {"net.0.weight": 2.0, "norm.scale": 2.0},
+        "weight_decay": {"net.0.weight": 0.1, "constant": 0.1, "norm.scale": 0.1},
+        "clip_value": {"net.0.weight": 2.0, "constant": 2.0, "norm.scale": 2.0},
     }
     assert on_weights(names, Pace(1, 1, 1.0, 0)) == {}
 

@@ -66,8 +66,8 @@ class Fit:
             help="ddl: diverse dictionary learning; pdgmm: latents that rest in some components of a "
             "mixture; cgvae: latents that change between domains; slots: latents in groups that move "
             "variables of their own; ica: independent components; sparse-basis: latents that rest "
-            "at a value, behind a linear mixing; ae, vae, ivae (which needs --domains): autoencoders to "
-            "compare with."
+            "at a value, behind a linear mixing; ae, vae, factorvae, tcvae, bioae, qlae, vqvae, ivae (which "
+            "needs --domains): autoencoders to compare with."
         ),
     ] = Method["ddl"]
     n_restarts: Annotated[int | None, typer.Option("--n-restarts", help="Random starts.")] = None

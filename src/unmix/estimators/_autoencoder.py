@@ -38,7 +38,7 @@ class Autoencoder(LatentEstimator):
     penalty_weight : float or callable
         Its weight, or a schedule from step to weight such as `unmix.training.warm_up`.
     weight_decay : float
-        Decoupled, as in AdamW, on weights: not on biases, constants and codebooks.
+        Decoupled, as in AdamW, on weights: not on biases and codebooks.
     clip_value : float, optional
         Largest size of an entry of a weight's gradient.
     schedule : {"constant", "cosine", "one_cycle"} or callable, optional

@@ -20,7 +20,7 @@ from ._pace import Pace
 from ._schedules import learning_rate_factor
 
 _WARM_UP_STEPS = 100
-_NO_WEIGHTS = ("bias", "shift", "constant", "codebook")  # last names of parameters that are no weights
+_NO_WEIGHTS = ("bias", "shift", "codebook")  # last names of parameters that are no weights
 
 Batches = Callable[[], Iterable[Any]]  # restarts them
 

@@ -14,7 +14,7 @@ class Pace:
     """How long and how fast to train, from which seed, and where to keep checkpoints.
 
     `max_steps` ends the passes before; `schedule` is that of the learning rate, by default half a cosine
-    after a short warm-up; `weight_decay` and `clip_value` act on weights, not on biases, constants and
+    after a short warm-up; `weight_decay` and `clip_value` act on weights, not on biases and
     codebooks.
     """
 
