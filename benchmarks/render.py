@@ -2,9 +2,10 @@
 
 python benchmarks/render.py [--device cuda] [--size 64] [--quick] [--keep]
 
-On a GPU all images of a twin are drawn into its memory as bytes, the first time with the geometries that they
-need, but only every tenth arm; each is then reduced to 64 bits, and equal ones are counted. On a CPU all
-images of Shapes3D are drawn, a chunk at a time in memory, and 200 of each other twin. `all` is the time of all.
+On a GPU all images of a twin are drawn into its memory as bytes, the first time with the geometries that
+they need, but only every tenth arm; each is then reduced to 64 bits, and equal ones are counted. On a CPU
+all images of Shapes3D are drawn, a chunk at a time in memory, and 200 of each other twin. `all` is the time
+that all would take.
 """
 
 import os

@@ -14,7 +14,18 @@ import pytest
 from sklearn.base import clone
 from torch import nn
 
-from unmix.data import degenerate_mixture, multi_domain, slots, sparse_mixing
+from unmix.data import (
+    avatars,
+    balls,
+    cars3d,
+    degenerate_mixture,
+    dsprites,
+    mpi3d,
+    multi_domain,
+    shapes3d,
+    slots,
+    sparse_mixing,
+)
 from unmix.estimators import (
     CGVAE,
     IVAE,
@@ -438,6 +449,19 @@ SLOTS = (
     partial(slots, profile="nested", n_rows=8, sizes=2, overlap=0.5, mixing="interacting"),
     partial(slots, supports=[[0, 1, 2, 3], [3, 4, 5], [5, 0]], sizes=(2, 2, 1), latents="reweighted"),
     partial(slots, n_slots=2, sizes=2, n_rows=6, latents="dependent", noise=0.1),
+)
+
+# (n_samples, size=..., random_state=...) -> FactorDataset, of images that are drawn when they are asked for
+IMAGES = (
+    shapes3d,
+    dsprites,
+    partial(dsprites, binary=True),
+    cars3d,
+    mpi3d,
+    balls,
+    partial(balls, n_balls=4, together=False),
+    partial(balls, n_balls=6, whole_pixels=True),
+    avatars,
 )
 
 # () -> Structure

@@ -17,6 +17,7 @@ from families import (
     FACTORS,
     GENERATORS,
     GRAPHS,
+    IMAGES,
     METRICS,
     PATTERNS,
     PENALTIES,
@@ -29,7 +30,7 @@ from families import (
     label,
     public_name,
 )
-from unmix.data import LatentDataset
+from unmix.data import FactorDataset, LatentDataset
 from unmix.nn import mlp
 from unmix.penalties import check_penalty
 from unmix.structure import Structure
@@ -334,6 +335,42 @@ def test_generator_leaves_a_world_that_draws_fresh_samples(member):
     assert fresh.structure == data.structure and fresh.mixing is data.mixing and fresh.latents == data.latents
     assert not np.isin(fresh.z, data.z).any()
     np.testing.assert_allclose(np.cov(fresh.z.T), np.cov(data.z.T), atol=0.2)  # the same law
+
+
+@pytest.fixture
+def drawn(member):
+    if public_name(member) == "avatars":
+        pytest.importorskip("python_avatars")
+        pytest.importorskip("resvg_py")
+    return member
+
+
+@every(IMAGES)
+def test_images_are_bytes_of_the_size_asked_for_and_factors_are_in_range(drawn):
+    data = drawn(8, size=16, random_state=0)
+    assert isinstance(data, FactorDataset) and len(data) == len(data.images) == 8
+    images = data.images[:]
+    assert images.shape == data.images.shape and images.shape[1:3] == (16, 16) and images.dtype == np.uint8
+    assert images.max() > 60 and images.std((1, 2, 3)).min() > 4
+    assert data.factors.min() >= 0 and (data.factors < data.sizes).all()
+
+
+@every(IMAGES)
+def test_images_are_a_function_of_the_seed_and_are_drawn_alike_each_time(drawn):
+    first, again, other = (drawn(8, size=16, random_state=seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first.images[:], again.images[:])
+    np.testing.assert_array_equal(first.factors, again.factors)
+    assert not np.array_equal(first.images[:], other.images[:])
+    np.testing.assert_array_equal(first.images[[5, 2]], first.images.rendered(slice(None), "cpu")[[5, 2]])
+    copied = pickle.loads(pickle.dumps(first))
+    np.testing.assert_array_equal(copied.images[:], first.images[:])
+
+
+@every(IMAGES)
+@pytest.mark.parametrize("wrong", [{"n_samples": 0}, {"size": 20}, {"size": "64"}])
+def test_images_refuse_what_can_not_be_drawn(drawn, wrong):
+    with pytest.raises(ValueError, match=f"`{next(iter(wrong))}` must be"):
+        drawn(**{"n_samples": 4} | wrong)
 
 
 @every(GENERATORS)

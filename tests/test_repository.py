@@ -169,8 +169,9 @@ def test_every_penalty_structure_and_generator_is_in_a_family():
     tools = {"check_penalty", "jacobian_sparsity", "edge_count", "domain_code", "mask_sparsity"}
     assert families.missing(unmix.penalties, families.PENALTIES, tools=tools) == set()
     assert families.missing(unmix.structure, families.STRUCTURES, tools={"triangular_edges"}) == set()
-    generators = (families.GENERATORS, families.MIXTURES, families.SLOTS)
-    assert families.missing(unmix.data, *generators) == set()
+    generators = (families.GENERATORS, families.MIXTURES, families.SLOTS, families.IMAGES)
+    files = {"read_images", "load_factors", "write_images"}
+    assert families.missing(unmix.data, *generators, tools=files) == set()
 
 
 def test_every_estimator_is_in_a_family():

@@ -39,7 +39,7 @@ def test_the_kl_term_is_that_of_torch():
 @pytest.mark.parametrize("correlation", [0.0, 0.8])
 def test_the_whole_data_as_a_batch_give_the_exact_mixture(correlation):
     # q(z) is a normal law of known covariance in the limit; with all samples in the batch nothing is missing
-    n = 3000
+    n = 2000
     z, mean, log_variance = mixture(n, correlation)
     found = decomposed(z, mean, log_variance, 1)  # log(n * 1): the plain average over the batch
     covariance = torch.tensor([[1.25, correlation], [correlation, 1.25]], dtype=torch.float64)

@@ -36,19 +36,21 @@ if TYPE_CHECKING:  # rendering needs torch, which nothing else here does
         write_images,
     )
 
-_IMAGES = (
-    "Balls",
-    "Renderer",
-    "avatars",
-    "balls",
-    "cars3d",
-    "dsprites",
-    "load_factors",
-    "mpi3d",
-    "read_images",
-    "shapes3d",
-    "write_images",
-)
+_WITHIN = {  # rooms within this one, and what they offer here
+    "images": (
+        "Balls",
+        "Renderer",
+        "avatars",
+        "balls",
+        "cars3d",
+        "dsprites",
+        "load_factors",
+        "mpi3d",
+        "read_images",
+        "shapes3d",
+        "write_images",
+    ),
+}
 
 __all__ = [
     "Balls",
@@ -81,8 +83,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the images the first time one of their names is asked for (PEP 562)."""
-    if name == "images" or name in _IMAGES:
-        images = import_module("unmix.data.images")
-        return images if name == "images" else getattr(images, name)
+    """Import a room within this one the first time one of its names is asked for (PEP 562)."""
+    for room, names in _WITHIN.items():
+        if name == room or name in names:
+            found = import_module(f"{__name__}.{room}")
+            return found if name == room else getattr(found, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -35,6 +35,7 @@ def strided_encoder(
 
     Examples
     --------
+    >>> import torch
     >>> strided_encoder((64, 64, 3), 20)(torch.zeros(2, 64, 64, 3)).shape
     torch.Size([2, 20])
 
@@ -76,6 +77,7 @@ def strided_decoder(
 
     Examples
     --------
+    >>> import torch
     >>> strided_decoder(10, (64, 64, 3))(torch.zeros(2, 10)).shape
     torch.Size([2, 64, 64, 3])
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -25,7 +26,6 @@ def reconstruction(
 
     Examples
     --------
-    >>> import torch
     >>> decoder = likely(nn.Identity(), "bernoulli")
     >>> reconstruction(decoder, torch.zeros(1, 2), torch.tensor([[0., 1.]]), "bernoulli").item() # log 2
     0.6931471824645996
@@ -38,11 +38,12 @@ def explained(
 ) -> dict[str, Tensor]:
     """Return reconstruction and penalty, where there is one.
 
-    For images a network's values, which the penalty finds on the way to its Jacobian, are computed once.
+    For images a network's values, which the penalty finds on the way to its Jacobian, are computed once; a
+    compiler sees that by itself.
     """
     if penalty is None:
         return {"reconstruction": reconstruction(decoder, z, x, loss)}
-    if x.ndim == 2:
+    if x.ndim == 2 or torch.compiler.is_compiling():
         found = reconstruction(decoder, z, x, loss)
         return {"reconstruction": found, "penalty": beside(penalty(decoder, z), x, loss)}
     network = Remembered(decoder if loss == "squared" else decoder[0], z)  # type: ignore[index]

@@ -1,7 +1,5 @@
 """What every twin promises, whatever it shows."""
 
-import pickle
-
 import numpy as np
 import pytest
 import torch
@@ -32,10 +30,8 @@ def test_the_whole_is_a_factorial_of_which_nothing_is_drawn(twin):
 
 
 @TWINS
-def test_some_images_are_drawn_by_the_seed(twin):
-    some, same, other = (twin(12, size=16, random_state=seed) for seed in (0, 0, 1))
-    np.testing.assert_array_equal(some.images[:], pickle.loads(pickle.dumps(same)).images[:])
-    assert (some.factors != other.factors).any()
+def test_some_images_are_some_of_all(twin):
+    some = twin(12, size=16, random_state=0)
     np.testing.assert_array_equal(some.images[:], twin(size=16).render(some.factors))
 
 
@@ -56,13 +52,6 @@ def test_one_step_of_any_factor_is_seen(twin):
 def test_random_images_of_different_factors_are_different(twin):
     data = twin(300, size=16, random_state=2)
     assert different(data.images[:]) == len(np.unique(data.factors, axis=0))
-
-
-@TWINS
-@pytest.mark.parametrize("wrong", [{"size": 48}, {"n_samples": -1}])
-def test_bad_input_is_refused(twin, wrong):
-    with pytest.raises(ValueError, match=f"`{next(iter(wrong))}` must be"):
-        twin(**wrong)
 
 
 def test_the_smallest_squares_of_all_angles_and_places_are_different():
@@ -95,7 +84,7 @@ def test_sprites_are_whole_and_centred_where_their_factors_say(size):
 
 @pytest.mark.slow
 def test_all_cars_are_different():
-    images = cars3d(size=32).images
+    images = cars3d(size=16).images
     assert (
         len({hash(image.tobytes()) for k in range(0, 17_568, 183) for image in images[k : k + 183]}) == 17_568
     )

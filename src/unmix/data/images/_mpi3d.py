@@ -35,7 +35,7 @@ def mpi3d(
     size: int = 64,
     random_state: int | np.random.Generator | None = None,
 ) -> FactorDataset:
-    """Render a twin of MPI3D: 460,800 images of a robot's arm with an object, each different.
+    """Render a twin of MPI3D: 460,800 images of a robot's arm that holds an object.
 
     Factors and their numbers of values are those of the variant with 4 colours and 4 shapes, which the papers
     use: colour, shape (cube, cylinder, ball, cone) and size (2) of the object, height of the camera (3),
@@ -54,6 +54,11 @@ def mpi3d(
     Returns
     -------
     FactorDataset
+
+    Notes
+    -----
+    No two images that were compared look alike at 64 pixels. At 16 pixels, one in 700 looks like its
+    neighbour: an arm that points away and bends by 2° moves little.
 
     References
     ----------
