@@ -94,7 +94,7 @@ def _decay(given: Any, budget: str) -> float | None:
 
 def _training(given: Any, decay: float | None = None) -> dict[str, Any]:
     """Return the settings of a training, the same for every table that asks for it."""
-    plain = {"model": given["model"], "twin": given["twin"]}
+    plain = {name: given[name] for name in ("model", "twin", "networks") if name in given}
     return plain if decay is None else plain | {"weight_decay": decay}
 
 

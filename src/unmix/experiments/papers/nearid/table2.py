@@ -11,8 +11,6 @@ of the truth, and noise, whose InfoM alone is above one half. The paper took fou
 arXiv:2305.18378.
 """
 
-from typing import Any
-
 from ...engine import Cell
 from .._pictures.models import AE, HSU
 from .._pictures.scores import MORE, PARTS, REFERENCES
@@ -46,8 +44,13 @@ PAPER_MEAN = {
 CHOSEN = ", chosen by factors"
 
 
+LARGE = ", published networks"
+
+
 def _cells(row: str, model: str, twin: str, suffix: str = "", more: tuple[str, ...] = ()) -> tuple[Cell, ...]:
-    paper = dict(zip(PARTS, PAPER.get((row.removesuffix(CHOSEN), twin), ()), strict=False))
+    known = PAPER.get((row.removesuffix(LARGE).removesuffix(CHOSEN), twin), ())
+    paper = dict(zip(PARTS, known, strict=False))
+    settings = {"task": "scores", "model": model, "twin": twin}
     return tuple(
         Cell(
             row,
@@ -57,25 +60,26 @@ def _cells(row: str, model: str, twin: str, suffix: str = "", more: tuple[str, .
             value=value + suffix,
             always=value != "InfoC",  # undefined where a single latent is used
             other=OTHER if value in paper else "",
-            settings=_settings(model, twin),
+            settings=settings | ({"networks": "published"} if row.endswith(LARGE) else {}),
         )
         for value in (*PARTS, *more)
     )
 
 
-def _settings(model: str, twin: str) -> dict[str, Any]:
-    return {"task": "scores", "model": model, "twin": twin}
-
-
-CELLS = tuple(
-    cell
-    for twin in TWINS
-    for cell in (
+def _of_twin(twin: str) -> tuple[Cell, ...]:
+    rest = [model for model in HSU if model != AE]
+    return (
         *_cells(AE, AE, twin, more=MORE),
         *_cells(AE + CHOSEN, AE, twin, BY_FACTORS),
-        *(cell for model in HSU if model != AE for cell in _cells(model, model, twin, more=MORE)),
+        *(cell for model in rest for cell in _cells(model, model, twin, more=MORE)),
         *_cells(ICA, AE, twin, OF_ICA, more=MORE),
         *_cells(ICA + CHOSEN, AE, twin, BY_FACTORS_ICA),
+        *_cells(AE + LARGE, AE, twin, more=MORE),
+        *_cells("QLAE" + LARGE, "QLAE", twin, more=MORE),
+        *_cells(ICA + LARGE, AE, twin, OF_ICA, more=MORE),
+        *_cells(ICA + CHOSEN + LARGE, AE, twin, BY_FACTORS_ICA),
         *(cell for row in REFERENCES for cell in _cells(row, row, twin, more=MORE)),
     )
-)
+
+
+CELLS = tuple(cell for twin in TWINS for cell in _of_twin(twin))
