@@ -138,3 +138,8 @@ def test_where_no_latent_says_anything_none_is_taken_out(monkeypatch):
     monkeypatch.setattr(_bottleneck, "_carried", lambda model, x: torch.full((3,), 0.01))
     x = torch.as_tensor(rows_of(mixed(60), 0), dtype=torch.float32)
     assert [n for n, _ in narrowing(x[20:], x[:20], 3)] == [3]
+
+
+def test_where_factor_analysis_ends_sharply_it_decides_and_one_that_bends_is_tried_beside_it():
+    number = find_number(mixed(1000, n=3, d=9), most=6)
+    assert number.n_latents == 3 and [each.n_allowed for each in number.trials if each.bent] == [3]

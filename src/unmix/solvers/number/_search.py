@@ -1,5 +1,7 @@
 """The search for the number of latents: bottlenecks of few widths, compared on rows they have not seen."""
 
+from functools import cached_property
+
 import numpy as np
 import torch
 
@@ -11,6 +13,7 @@ MOST = 30
 _ROWS = 10_000
 _HELD_OUT = 0.2
 _PATIENCE = 4  # narrower bottlenecks that encode worse than the best so far, before the search ends
+SHARP = 0.3  # nats that the last linear latent saves where they end sharply; further ones a fifteenth of it
 _WALK = 4  # bent bottlenecks from starts of their own, at most
 _MOST_COLUMNS = 2000  # of tables with fewer rows than columns
 
@@ -22,7 +25,8 @@ def find_number(x: np.ndarray, *, most: int = MOST, seed: int = 0) -> Number:
     variational autoencoders, which may bend, encode rows that were held out. A latent counts if it saves 0.1
     nats in each of them. The widest autoencoder silences the latents it does not need; from what is left one
     after the other is taken out, and training goes on, so that widths are compared within one history. A few
-    around the best start anew. A tie goes to fewer latents.
+    around the best start anew. A tie goes to fewer latents. Where factor analysis ends sharply, it decides
+    alone.
 
     Parameters
     ----------
@@ -55,8 +59,11 @@ def find_number(x: np.ndarray, *, most: int = MOST, seed: int = 0) -> Number:
         )
     search = _Search(rows_of(x, seed), min(most, x.shape[1] - 1), seed)
     search.linear()
-    search.narrow()
-    search.walk()
+    if search.sharp:
+        search.start(search.sharp)  # which tells whether the mixing bends
+    else:
+        search.narrow()
+        search.walk()
     return search.number()
 
 
@@ -93,13 +100,30 @@ class _Search:
             n = next((n for n in near if 1 <= n <= self.most and n not in self.started), None)
             if n is None:
                 return
-            self.started.add(n)
-            found = bottleneck(*self._tensors(), n, seed=self.seed)
-            self._keep(n, found.n_active, found.lengths, bent=True)
+            self.start(n)
+
+    def start(self, n: int) -> None:
+        """Try a bent bottleneck from a start of its own."""
+        self.started.add(n)
+        found = bottleneck(*self._tensors(), n, seed=self.seed)
+        self._keep(n, found.n_active, found.lengths, bent=True)
+
+    @cached_property
+    def sharp(self) -> int:
+        """The latents of factor analysis where they end sharply, else 0.
+
+        Then latents are as many, bent or not: one that bends may save a latent of a linear mixing by folding
+        it into another, and what bends asks for more and more linear latents.
+        """
+        linear = [each.length for each in shortest(self.lengths).values()]
+        gains = -np.diff(linear)
+        n = int(max(np.flatnonzero(gains > NEXT), default=-1)) + 1
+        ends = n > 0 and gains[n - 1] >= SHARP and (gains[n:] <= SHARP / 15).all()
+        return n if ends and not self._at_edge(n) else 0
 
     def number(self) -> Number:
         """Take the fewest latents that encode as well as the best, and see whether they end there."""
-        n = self._fewest()
+        n = self.sharp or self._fewest()
         gain, error = (self._gain(n - 1, n), self._error(n - 1, n)) if n else (0.0, 0.0)
         after = self._gain(n, n + 1)
         stops = n > 0 and not self._at_edge(n) and gain >= max(RESOLUTION, SURE * error)
