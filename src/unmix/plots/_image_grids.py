@@ -17,6 +17,7 @@ from ._image_words import (
     heading,
     name,
     ordered,
+    percent,
     range_words,
     rank,
     reach_words,
@@ -290,7 +291,7 @@ def draw_jacobian(
     found = coloured(look.reconstructions(rows)[1])
     pictures = [signed(slopes[:, j], size) for j, size in zip(latents, largest, strict=True)]
     labels = [
-        f"{f'{hat(j)}, dead' if j in dead else name(j, trust)}\nat most {100 * size:.2g}%"
+        f"{f'{hat(j)}, dead' if j in dead else name(j, trust)}\nat most {percent(size)}"
         for j, size in zip(latents, largest, strict=True)
     ]
     columns = [row_name(row, ids) for row in rows]

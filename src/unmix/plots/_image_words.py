@@ -17,6 +17,15 @@ def hat(j: int) -> str:
     return f"ẑ{j}"
 
 
+def percent(share: float) -> str:
+    """Write a share in percent, small ones with two digits.
+
+    >>> percent(1.07), percent(0.2), percent(0.0123)
+    ('107%', '20%', '1.2%')
+    """
+    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.2g}%"
+
+
 def verdict_on(trust: Any, j: int) -> str | None:
     """Return the verdict on the unit that holds a latent, None where there is none."""
     if trust is None:

@@ -9,6 +9,7 @@ from .. import plots
 from ..plots._image_words import (
     ends_of,
     heading,
+    percent,
     range_words,
     reach_words,
     row_name,
@@ -156,7 +157,7 @@ def _card(material: ImageMaterial, strip: Strip) -> dict[str, Any]:
         "few": is_discrete(material.look.codes[:, strip.latent]),
         "strip": strip_row(strip),
         "moves": row_of(paled(moved) if strip.dead else moved),
-        "largest": f"{100 * largest:.2g}%",
+        "largest": percent(largest),
     }
 
 

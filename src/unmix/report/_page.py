@@ -1,5 +1,6 @@
 """The content of the page, section by section, as plain values for the template."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,16 @@ def reproduce(model: Any, data: str = "x") -> dict[str, Any]:
     settings = ability(model, "get_params")
     if settings is None:
         return {"code": "", "parameters": []}
-    parameters = sorted((name, repr(value)) for name, value in settings(deep=False).items())
-    maker = repr(model) if hasattr(model, "steps") else f"unmix.{model!r}"
+    parameters = sorted((name, _written(value)) for name, value in settings(deep=False).items())
+    maker = _written(model) if hasattr(model, "steps") else f"unmix.{_written(model)}"
     code = f"import unmix\n\nmodel = {maker}.fit({data})\nz_hat = model.transform({data})"
     return {"code": code, "parameters": parameters}
+
+
+def _written(value: Any) -> str:
+    """Write a value as code; functions by their names, which stay, and not by their places in memory.
+
+    >>> _written([_written]) == "[_written]"
+    True
+    """
+    return re.sub(r"<function (?:\w+\.)*(\w+) at 0x[0-9a-f]+>", r"\1", repr(value))
