@@ -231,8 +231,10 @@ def _submit(
             pool.suspects.discard(task.key)
             tell("skip", task)
         elif sharing is not None and (shared := _of_another_table(store, task, sharing)) is not None:
+            tell("start", task)
             store.write(_record(task, shared, command))
             store.release(task, claim)
+            pool.suspects.discard(task.key)
             tell("done", task, shared)
         else:
             tell("start", task)

@@ -73,8 +73,8 @@ def make(settings: dict[str, Any], n_factors: int, budget: str, **run: Any) -> A
     Parameters
     ----------
     settings : dict
-        `model` and `twin`; for FactorVAE `penalty`, its `weight` and `gamma`; of the others `weight_decay`, and
-        `networks` where they are to be the published ones.
+        `model` and `twin`; for FactorVAE `penalty`, its `weight` and `gamma`; of the others `weight_decay`,
+        and `networks` where they are to be the published ones.
     n_factors : int
         Models of Hsu et al. have twice as many latents, FactorVAE has ten.
     budget : {"smoke", "laptop", "gpu"}

@@ -19,7 +19,7 @@ PUBLISHED = "DCI, boosting"
 REFERENCES = (PIXELS, ROTATION, NOISE)
 VOTES = {"smoke": (100, 50), "laptop": (10_000, 5_000), "gpu": (10_000, 5_000)}
 PROBED = {"smoke": 48, "laptop": 1500, "gpu": 4500}  # images that the probes of DCI see
-PREDICTED = {"smoke": 2, "laptop": 100, "gpu": 100}  # factors, at most
+PREDICTED = {"smoke": 1, "laptop": 100, "gpu": 100}  # factors that probes predict, at most
 
 
 def information(pictures: Pictures, codes: np.ndarray, *, discrete: bool = False) -> dict[str, float]:
@@ -59,7 +59,8 @@ def scores(
     for name, probe in probes.items():
         score = dci(factors[probed, predicted], shown[probed], probe=probe, discrete=True)
         found[name] = score.disentanglement
-    return found | {"MIG": mig(factors, shown, discrete=True), "SAP": sap(factors, shown, discrete=True)}
+    separated = sap(factors[:, predicted], shown, discrete=True)
+    return found | {"MIG": mig(factors, shown, discrete=True), "SAP": separated}
 
 
 def _votes(pictures: Pictures, codes: np.ndarray, budget: str) -> float:
