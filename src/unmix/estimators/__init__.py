@@ -12,6 +12,7 @@ from ._beta_vae import BetaVAE as BetaVAE
 from ._cg_vae import CGVAE as CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning as DiverseDictionaryLearning
 from ._fast_ica import FastICA as FastICA
+from ._fit_many import fit_many as fit_many
 from ._foreign import load_sae as load_sae
 from ._foreign import save_sae as save_sae
 from ._ivae import IVAE as IVAE
@@ -22,7 +23,6 @@ from ._number import found_number as found_number
 from ._pdgmm import PDGMM as PDGMM
 from ._slot_autoencoder import SlotAutoencoder as SlotAutoencoder
 from ._sparse_autoencoder import SparseAutoencoder as SparseAutoencoder
-from ._sparse_autoencoder import fit_many as fit_many
 from ._sparse_basis import SparseBasis as SparseBasis
 from ._storage import load as load
 from ._vade import VaDE as VaDE
