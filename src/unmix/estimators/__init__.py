@@ -15,6 +15,7 @@ from ._cg_vae import CGVAE as CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning as DiverseDictionaryLearning
 from ._factor_vae import FactorVAE as FactorVAE
 from ._fast_ica import FastICA as FastICA
+from ._fit_many import fit_many as fit_many
 from ._foreign import load_sae as load_sae
 from ._foreign import save_sae as save_sae
 from ._ivae import IVAE as IVAE
@@ -28,7 +29,6 @@ from ._pipelines import save as save
 from ._qlae import QLAE as QLAE
 from ._slot_autoencoder import SlotAutoencoder as SlotAutoencoder
 from ._sparse_autoencoder import SparseAutoencoder as SparseAutoencoder
-from ._sparse_autoencoder import fit_many as fit_many
 from ._sparse_basis import SparseBasis as SparseBasis
 from ._untrained import untrained_dictionary as untrained_dictionary
 from ._vade import VaDE as VaDE

@@ -19,6 +19,7 @@ from unmix.training import play
 
 from . import _dictionary
 from ._kept import Kept
+from ._sae_arrays import arrays_of, check_sparse_settings, seed_of
 from ._sae_training import (
     Scale,
     Source,
@@ -31,7 +32,7 @@ from ._sae_training import (
     source_of,
 )
 from ._settings import seed_of_run
-from ._sparse_autoencoder import SparseAutoencoder, arrays_of, check_sparse_settings, seed_of
+from ._sparse_autoencoder import SparseAutoencoder
 
 _LOOKED_AT = 2**16  # rows that tell mean and spread of the outputs
 _ARRAYS = ("dictionary", "encoder_weight", "encoder_bias", "bias", "threshold", "mean", "scale")

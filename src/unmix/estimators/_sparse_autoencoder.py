@@ -2,34 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, ClassVar, final
 
 import numpy as np
 import torch
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from unmix._waiting import waiting
-from unmix.objectives import SPARSE_ACTIVATIONS, SparseCoder
-from unmix.training import History, Stepper, play
+from unmix.objectives import SparseCoder
+from unmix.training import Stepper
 
 from . import _dictionary
+from ._fit_many import fit_many
 from ._kept import Kept
-from ._sae_training import (
-    Scale,
-    Source,
-    built,
-    place_of,
-    player_of,
-    recipe_of,
-    run_of,
-    source_of,
-)
-from ._settings import seed_of_run
+from ._sae_arrays import arrays_of, check_sparse_settings, put_back, remember, seed_of
+from ._sae_training import Scale, Source, built, place_of, player_of, recipe_of, source_of
 
 _DESCRIBED = ("firing_", "max_activation_")
 
@@ -263,158 +251,3 @@ class Running:
 
 def _warm(step: int) -> float:
     return min(1.0, (step + 1) / 100)
-
-
-def fit_many(models: Sequence[Any], X: Any) -> list[Any]:
-    """Fit several sparse autoencoders, of any sizes and seeds, over the same passes of the same data.
-
-    Every batch is read once and seen by all; the order of rows is that of the first model's seed.
-
-    Parameters
-    ----------
-    models : sequence of SparseAutoencoder
-        With the same `max_iter`, `batch_size` and `device`.
-    X : array-like of shape (n_samples, n_features), path, Rows or ActivationStore
-
-    Returns
-    -------
-    list
-        The models, fitted.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).laplace(size=(200, 5))
-    >>> sizes = [SparseAutoencoder(m, k=2, max_iter=2, batch_size=50, random_state=0) for m in (8, 16)]
-    >>> [model.dictionary_.shape for model in fit_many(sizes, X)]
-    [(8, 5), (16, 5)]
-    """
-    models = list(models)
-    _check_together(models)
-    for model in models:
-        check_sparse_settings(model)
-    lead = models[0]
-    rows = _dictionary.opened(lead, X, reset=True)
-    for model in models[1:]:
-        _dictionary.opened(model, X, reset=True)
-    _dictionary.check_enough(rows)
-    source, place = source_of(rows), place_of(lead)
-    size = min(lead.batch_size, rows.n_rows)
-    n_steps = lead.max_iter * -(-rows.n_rows // size)
-    folder = None if lead.checkpoint is None else Path(lead.checkpoint)
-    seeds = [seed_of_run(folder if model is lead else None, model, seed_of(model)) for model in models]
-    objectives = [m._objective(source, n_steps, seed) for m, seed in zip(models, seeds, strict=True)]
-    names = [""] if len(models) == 1 else [str(number) for number in range(len(models))]
-    players = [
-        player_of(model, name, objective, n_steps, place)
-        for model, name, objective in zip(models, names, objectives, strict=True)
-    ]
-    generator = torch.Generator().manual_seed((seeds[0] * 1009 + 1) % 2**63)
-    with waiting(bool(lead.verbose), "fit", plan=f"{lead.max_iter} passes over {rows.n_rows:,} rows"):
-        history = play(players, source.batches(size, generator, place), run_of(lead, n_steps, folder))
-    for model, name, objective in zip(models, names, objectives, strict=True):
-        model._remember(objective, source, n_steps * size)
-        model.history_, model.n_iter_ = _own_history(history, name), lead.max_iter
-        _dictionary.describe(model, rows)
-    return models
-
-
-def _own_history(history: History, name: str) -> History:
-    prefix = f"{name}/" if name else ""
-    terms = {term.removeprefix(prefix): v for term, v in history.terms.items() if term.startswith(prefix)}
-    return replace(history, terms=terms)
-
-
-def _check_together(models: list[Any]) -> None:
-    if not models:
-        raise ValueError("`models` must hold at least one estimator, got none.")
-    for name in ("max_iter", "batch_size", "device"):
-        values = {getattr(model, name) for model in models}
-        if len(values) > 1:
-            raise ValueError(f"`models` must have the same {name}, got {sorted(map(str, values))}. Set one.")
-    if len(models) > 1 and any(model.checkpoint is not None for model in models):
-        raise ValueError("`checkpoint` must be None where several models are fitted together. Fit one alone.")
-
-
-def seed_of(model: Any) -> int:
-    """Draw the seed of a fit."""
-    return int(check_random_state(model.random_state).randint(2**31 - 1))
-
-
-def arrays_of(coder: SparseCoder, scale: Scale) -> dict[str, Any]:
-    """Return the arrays of a trained coder in the units of the data."""
-    unit, found = (
-        np.float32(scale.spread),
-        {k: v.detach().float().cpu().numpy() for k, v in coder.named_parameters()},
-    )
-    kind = coder.recipe.activation
-    threshold: Any = None
-    if kind == "batch_topk":
-        threshold = float(coder.threshold) * scale.spread
-    if kind == "jumprelu":
-        threshold = np.exp(found["log_threshold"]) * unit
-    return {
-        "dictionary_": found["decoder"],
-        "encoder_weight_": found["encoder"],
-        "encoder_bias_": found["encoder_bias"] * unit,
-        "bias_": (found["bias"].astype(np.float64) * scale.spread + scale.mean).astype(np.float32),
-        "threshold_": threshold,
-        "mean_": scale.mean,
-        "scale_": scale.spread,
-    }
-
-
-def remember(model: Any, arrays: dict[str, Any], n_seen: int) -> None:
-    """Keep fitted arrays."""
-    for name, value in arrays.items():
-        setattr(model, name, value)
-    model.n_tokens_seen_ = n_seen
-
-
-@torch.no_grad()
-def put_back(coder: SparseCoder, model: Any, scale: Scale) -> None:
-    """Give a coder the arrays of a fitted model."""
-    unit = scale.spread
-    values = {
-        "decoder": model.dictionary_,
-        "encoder": model.encoder_weight_,
-        "encoder_bias": model.encoder_bias_ / unit,
-        "bias": (model.bias_ - scale.mean) / unit,
-    }
-    if coder.recipe.activation == "jumprelu":
-        values["log_threshold"] = np.log(np.maximum(model.threshold_ / unit, 1e-6))
-    for name, value in values.items():
-        getattr(coder, name).copy_(torch.as_tensor(np.asarray(value)))
-    if coder.recipe.activation == "batch_topk":
-        coder.threshold.fill_(float(model.threshold_) / unit)
-
-
-def check_sparse_settings(model: Any) -> None:
-    """Check settings before any work is done."""
-    for name in ("n_components", "k", "max_iter", "batch_size"):
-        value = getattr(model, name)
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-            raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")
-    if model.activation not in SPARSE_ACTIVATIONS:
-        raise ValueError(f"`activation` must be one of {SPARSE_ACTIVATIONS}, got {model.activation!r}.")
-    if model.activation != "relu" and model.k > model.n_components:
-        raise ValueError(
-            f"`k` must be at most n_components={model.n_components}, got {model.k}. Ask for fewer features."
-        )
-    if model.precision not in ("auto", "float32", "bf16"):
-        raise ValueError(f"`precision` must be 'auto', 'float32' or 'bf16', got {model.precision!r}.")
-    for name, least in (("auxiliary", 0), ("sparsity", 0), ("dead_after", 0), ("lr", None)):
-        value = getattr(model, name)
-        free = value is None and name in ("dead_after", "lr")
-        if not free and not (_is_number(value) and (value > 0 if least is None else value >= least)):
-            bound = "above 0" if least is None else "of at least 0"
-            raise ValueError(f"`{name}` must be a finite number {bound}, got {value!r}.")
-    ends = model.prefixes or ()
-    if not all(isinstance(n, int | np.integer) and 0 < n <= model.n_components for n in ends):
-        raise ValueError(
-            f"`prefixes` must be integers from 1 to n_components={model.n_components}, got {ends!r}."
-        )
-    place_of(model)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
