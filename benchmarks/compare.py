@@ -9,8 +9,8 @@ precision, followed by the nearest latent of each, which is less than what `repl
 no subspaces, no rates). Seconds are of the processor. Memory is the peak beyond what was in use before. At
 the shape of `--wide` only `replicate` runs: the matrix of numpy takes gigabytes there, and minutes. The files
 are deleted. With `--features` only two sparse autoencoders are compared, of 12,288 features in 576 dimensions
-with codes of 40,000 tokens and 32 features on in each, by `metrics.replicate_features`: atoms, codes, random and
-untrained atoms, and the census.
+with codes of 40,000 tokens and 32 features on in each, by `metrics.replicate_features`: atoms, codes, random
+and untrained atoms, and the census.
 """
 
 import json
@@ -45,7 +45,8 @@ found = replicate_features(
     [first, second], [z, csr_array(z[:, order])], covariance=covariance, untrained=[first[::-1], second]
 )
 seconds = time.process_time() - start
-print(json.dumps({"seconds": seconds, "gigabytes": kilobytes("VmHWM") / 2**20, "found": found.atoms[0].counts}))
+taken = {"seconds": seconds, "gigabytes": kilobytes("VmHWM") / 2**20}
+print(json.dumps(taken | {"found": found.atoms[0].counts}))
 """
 CHILD = """
 import json, re, sys, time
