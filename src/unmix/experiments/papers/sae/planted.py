@@ -5,7 +5,7 @@ rows from generators that share nothing with those of the models. An atom is fou
 cosine above .95 with it; a feature is right where it is such a one, each atom being claimed once, by the
 nearest. The verdicts are those of `unmix.trust` at effort "quick". Beside them the nearest of as many random
 atoms, and Gaussian rows of the same covariance, in which there is nothing to find and every trusted feature
-is wrong.
+is wrong. For when atoms can be found at all see Arora, Ge and Moitra (2014), arXiv:1308.6273.
 """
 
 from typing import Any

@@ -4,7 +4,7 @@ As `trust.calibration`: each run draws a world of one family, fits the sparse au
 try, takes every link of its argument at full effort, and says which atoms are right: those with a cosine
 above .95 with a true atom, each of which can be claimed once. `python -m
 unmix.experiments.papers.trust.planted` judges each family by a chain that has not seen it, and stores the
-coefficients. The truth is looked at last.
+coefficients. The truth is looked at last. For what calibrated means see Guo et al. (2017), arXiv:1706.04599.
 """
 
 import zlib
