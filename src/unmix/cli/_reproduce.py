@@ -147,8 +147,9 @@ def _tasks(given: Reproduce) -> list[Any]:
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     known: dict[str, Any] = {"budget": given.budget.value, "method": method, "data": given.data}
     known["place"] = _place(given, modules)
+    tasks = [task for module in modules for task in tasks_of(module, seeds=seeds, **known)]
     _say_origins(modules, None if method is None else find_method(method))
-    return [task for module in modules for task in tasks_of(module, seeds=seeds, **known)]
+    return tasks
 
 
 def _say_origins(modules: list[Any], method: Any) -> None:

@@ -44,7 +44,11 @@ def dask_executor(address: str, workers: int, modules: tuple[str, ...] = ()) -> 
         Modules about to run. Workers must have the same code of them as this process has.
     """
     distributed = _distributed()
-    settings = {"distributed.worker.multiprocessing-method": "spawn", "logging.distributed": "error"}
+    settings = {
+        "distributed.worker.multiprocessing-method": "spawn",
+        "distributed.scheduler.http.routes": [],  # a local scheduler tells nobody what it does
+        "logging.distributed": "error",
+    }
     import dask
 
     with dask.config.set(settings), _client(distributed, address, workers) as client:
@@ -74,7 +78,7 @@ def _client(distributed: Any, address: str, workers: int) -> Iterator[Any]:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             memory_limit=0,
             security=_secret(distributed),
         ) as cluster,
