@@ -33,7 +33,7 @@ test: $(VENV)/.dev  ## the test suite (minutes, two cores, no GPU)
 	$(SINGLE) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" $(SHAPES)
 
 test-slow: $(VENV)/.dev  ## what `make test` leaves out: whole contracts, examples, exhaustive searches
-	$(SINGLE) $(BIN)/python -m pytest -q -n 2 -m slow $(SHAPES)
+	$(SINGLE) $(BIN)/python -m pytest -q -n 2 --dist worksteal -m slow $(SHAPES)
 
 test-all: test test-slow  ## both
 
