@@ -46,7 +46,13 @@ def short(found: Any, check: str = "") -> list[str]:
 
 def evidence(found: Any) -> list[str]:
     """Tell the evidence item by item, what was measured beside what noise would give."""
-    return ["", "Evidence, measured beside what noise would give:", *(_item(each) for each in found.evidence)]
+    head = "Evidence, measured beside what noise would give, and Gaussian data with the covariance of these:"
+    return ["", head, *(_item(each) + _gaussian(found, each.name) for each in found.evidence)]
+
+
+def _gaussian(found: Any, name: str) -> str:
+    value = found.gaussian(name)
+    return f"; Gaussian {value}" if value else ""
 
 
 def _item(item: Any) -> str:

@@ -54,7 +54,7 @@ class Link:
         >>> link("changes", [2588.0], [np.nan], [1.0], ["2588 of them"]).figures(0)
         ('2,588', '–')
         """
-        return _figure(self.measured[k]), _figure(self.null[k])
+        return figure(self.measured[k]), figure(self.null[k])
 
     def __str__(self) -> str:
         return f"{self.name}: {'; '.join(dict.fromkeys(self.words))}"
@@ -95,7 +95,8 @@ def unchecked(name: str, n_units: int, effort: str) -> Link:
     return link(name, np.nan, np.nan, np.nan, words, effort=effort)
 
 
-def _figure(value: float) -> str:
+def figure(value: float) -> str:
+    """Write a number as evidence shows it; a dash for no value."""
     if not np.isfinite(value):
         return "–"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

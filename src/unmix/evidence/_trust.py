@@ -1,9 +1,9 @@
 """`trust`: one calibrated verdict for each latent."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any
 
@@ -18,8 +18,9 @@ from ._calibration import chain_for, threshold
 from ._case import Case
 from ._chain import Chain
 from ._data import checked
-from ._link import EFFORTS, Link
+from ._link import EFFORTS, Link, figure
 from ._progress import shown
+from ._surrogate import surrogates
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +46,9 @@ class Trust:
         For each unit its weakest link, in words.
     evidence : tuple of Link
         Item by item, each with its null.
+    surrogate : mapping of str to float
+        What Gaussian data with the covariance of X score, by the name of the item. It takes no part in the
+        probability, and is worked out when it is first asked for.
     effort : str
     threshold : float
     seconds : float
@@ -60,6 +64,16 @@ class Trust:
     effort: str
     threshold: float
     seconds: float = 0.0
+    against: Callable[[], Mapping[str, float]] = dict
+
+    @cached_property
+    def surrogate(self) -> Mapping[str, float]:
+        """What Gaussian data with the covariance of X score, by the name of the item."""
+        return self.against()
+
+    def gaussian(self, name: str) -> str:
+        """Return what Gaussian data with the covariance of X score at an item, as text; nothing if unknown."""
+        return figure(self.surrogate[name]) if name in self.surrogate else ""
 
     @property
     def strengths(self) -> dict[str, np.ndarray]:
@@ -156,6 +170,7 @@ class Trust:
             "verdicts": list(self.verdicts),
             "reasons": list(self.reasons),
             "evidence": [each.to_dict() for each in self.evidence],
+            "surrogate": dict(self.surrogate),
         }
 
     def _reason(self, k: int) -> str:
@@ -229,6 +244,7 @@ def trust(
         effort,
         threshold(),
         time.perf_counter() - began,
+        partial(surrogates, case, argument.kind, evidence),
     )
 
 

@@ -73,7 +73,11 @@ def _evidence(found: Any) -> dict[str, Any]:
     return {
         "units": [unit_name(found, k) for k in range(n)],
         "left_out": len(found.units) - n,
-        "rows": [_row(each, held[found.part_of(each)], n, found.threshold) for each in found.evidence],
+        "rows": [
+            _row(each, held[found.part_of(each)], n, found.threshold) | {"gaussian": found.gaussian(each.name)}
+            for each in found.evidence
+        ],
+        "surrogate": bool(found.surrogate),
         "rest": f"{found.chain.rest:.2f}",
     }
 

@@ -46,6 +46,7 @@ EXPERIMENTS = (
     "seeds.agreement",
     "trust.calibration",
     "trust.nulls",
+    "trust.surrogate",
     "trust.dictionaries",
     "sae.planted",
     "sae.replication",
