@@ -6,9 +6,11 @@ between them is written here, from the largest budget that is stored, and nothin
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from unmix.experiments import RAW, ROTATION, Line, Store, Table, summarise
 from unmix.experiments.papers.cg import _common as cg
@@ -21,7 +23,7 @@ from unmix.experiments.papers.nearid import table2
 from unmix.experiments.papers.pdgmm import _balls, d5_bounds, d9, d10, d11, second_stage
 from unmix.experiments.papers.pdgmm import _common as pdgmm
 from unmix.experiments.papers.tables import number
-from unmix.experiments.papers.trust import dictionaries, judgement, nulls, planted
+from unmix.experiments.papers.trust import dictionaries, judgement, nulls, planted, surrogate
 from unmix.plots import reliability
 
 ROOT = Path(__file__).parent.parent
@@ -65,11 +67,6 @@ MIXTURES: View = {
     **beside("mcc"),
 }
 VIEWS: dict[str, View] = {
-    "tables.number": {
-        rule: (rule, rule)
-        for rule in (number.SEARCH, number.GAP, number.KAISER, number.PARALLEL, number.GUESS)
-    }
-    | {number.TOLD: (number.SEARCH, number.TOLD)},
     "ddl.recovery": {"MCC": (ddl.DEFAULT, "mcc"), "exact structures": (ddl.DEFAULT, EXACT), **beside("mcc")},
     "ddl.figure5": {
         "MCC": (ddl.DEFAULT, "mcc"),
@@ -155,11 +152,9 @@ VIEWS: dict[str, View] = {
     },
     "scale.pdgmm": {"MCC": (pdgmm.BOTH, "mcc"), "seconds": (pdgmm.BOTH, "seconds"), **beside("mcc")},
     "scale.mechanistic": SLOTS | {"seconds": (slots.SEARCH, "seconds")},
-    "trust.nulls": {
-        "without a trusted latent": (nulls.VERDICT, nulls.CLEAN),
-        "largest probability, mean": (nulls.VERDICT, nulls.LARGEST),
-    },
 }
+NUMBER, NULLS, SURROGATE = "tables.number", "trust.nulls", "trust.surrogate"
+RULES = (number.SEARCH, number.GAP, number.KAISER, number.PARALLEL, number.GUESS)
 GOALS, ASKED = "trust.goals", {"precision": {"quick": 0.97, "full": 0.98}, "recall": {"full": 0.85}}
 KEPT = {  # families in which the assumptions of an estimator hold
     "PDGMM": ("mixture.masked", "mixture.resting"),
@@ -186,7 +181,11 @@ def filled(text: str, tables: Iterable[Table], units: Mapping[str, judgement.Uni
     def written(name: str) -> str:
         if name == GOALS:
             return goals_block(_kinds(units, judgement.EXPERIMENT))
-        return trust_block(_kinds(units, name), name) if name in TRUST else block(name, stored.get(name))
+        if name in TRUST:
+            return trust_block(_kinds(units, name), name)
+        if name == NULLS and name in stored:
+            return nulls_block(stored[name], _kinds(units, judgement.EXPERIMENT))
+        return COUNTED.get(name, partial(block, name))(stored.get(name))
 
     return BLOCK.sub(lambda found: found[1] + written(found[2]) + found[3], text)
 
@@ -216,6 +215,97 @@ def block(name: str, table: Table | None) -> str:
             "",
         ]
     )
+
+
+def number_block(table: Table | None) -> str:
+    """Write how often the number of latents was found: a line for each family, and all of them together."""
+    if table is None:
+        return f"`unmix reproduce {NUMBER}`: not run yet.\n"
+    lines = {(line.column, line.value): line for line in table.lines if line.n}
+    families = list(dict.fromkeys(family for family, _ in lines))
+    counts = np.array([[_count(lines.get((family, rule))) for rule in RULES] for family in families])
+    rows = [["", *RULES], ["---"] * (len(RULES) + 1)]
+    rows += [[family, *map(_of, *each.T)] for family, each in zip(families, counts, strict=True)]
+    rows.append(["**all families**", *(f"{_of(*each)}, {_likely(*each)}" for each in counts.sum(0))])
+    return "\n".join(
+        [
+            f"`unmix reproduce {NUMBER} --budget {table.budget}`: tables of which the number is exactly right, "
+            "and Wilson's 95% interval for all of them:",
+            "",
+            *(f"| {' | '.join(row)} |" for row in rows),
+            "",
+        ]
+    )
+
+
+def nulls_block(table: Table, units: Mapping[str, judgement.Units]) -> str:
+    """Write in how many null worlds nothing is trusted, by estimator: new ones, those left out, and both."""
+    lines = {(line.column, line.value): line for line in table.lines if line.n}
+    left_out = {each.name: each for each in judgement.lines(units, nulls.EFFORT)} if units else {}
+    heads = ("", "new worlds", "largest probability, mean", "families left out of the calibration", "both")
+    rows = [[*heads, "95% interval"], ["---"] * (len(heads) + 1)]
+    for name in (name for name in nulls.WORLDS if (name, nulls.CLEAN) in lines):
+        new = _count(lines[name, nulls.CLEAN])
+        before = np.sum([(0, 0), *_left_out(name, left_out)], axis=0)
+        both = np.add(new, before)
+        largest = f"{lines[name, nulls.LARGEST].ours:.3f}"
+        rows.append([name, _of(*new), largest, _of(*before) if before[1] else "", _of(*both), _likely(*both)])
+    return "\n".join(
+        [
+            f"`unmix reproduce {NULLS} --budget {table.budget}`: data sets without a trusted latent, at effort "
+            f"{nulls.EFFORT}. Families left out are judged by chains that have not seen them:",
+            "",
+            *(f"| {' | '.join(row)} |" for row in rows),
+            "",
+        ]
+    )
+
+
+def _left_out(name: str, judged: Mapping[str, judgement.Line]) -> list[tuple[int, int]]:
+    """Return counts of the families that the calibration has of an estimator: the same worlds and models."""
+    own = [each for each in nulls.WORLDS[name] if each.model is judgement.FAMILIES[each.name].model]
+    return [(int(judged[each.name].clean), int(judged[each.name].n_worlds)) for each in own if judged]
+
+
+def surrogate_block(table: Table | None) -> str:
+    """Write what links score on data, on nulls and on Gaussian data of the same covariance."""
+    if table is None:
+        return f"`unmix reproduce {SURROGATE}`: not run yet.\n"
+    lines = {(line.column, line.row): line for line in table.lines if line.n}
+    rows = [["", *surrogate.KINDS], ["---"] * (len(surrogate.KINDS) + 1)]
+    for place in dict.fromkeys(column for column, _ in lines):
+        entries = [lines.get((place, kind)) for kind in surrogate.KINDS]
+        rows.append([place, *("" if each is None else _figure(each.ours) for each in entries)])
+    seeds = " to ".join(map(str, sorted({line.n for line in table.lines if line.n})))
+    return "\n".join(
+        [
+            f"`unmix reproduce {SURROGATE} --budget {table.budget}`, means over latents and {seeds} seeds:",
+            "",
+            *(f"| {' | '.join(row)} |" for row in rows),
+            "",
+        ]
+    )
+
+
+COUNTED = {NUMBER: number_block, SURROGATE: surrogate_block}
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _count(line: Line | None) -> tuple[int, int]:
+    """Return in how many runs something was so, and how many there are."""
+    return (0, 0) if line is None or line.ours is None else (round(line.ours * line.n), line.n)
+
+
+def _of(count: int, n: int) -> str:
+    return f"{count} of {n}"
+
+
+def _likely(count: int, n: int) -> str:
+    low, high = judgement.wilson(np.arange(n) < count)
+    return f"{count / n:.0%} ({low:.0%} to {high:.0%})"
 
 
 def picture_block(name: str, table: Table) -> str:
