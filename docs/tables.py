@@ -154,6 +154,7 @@ VIEWS: dict[str, View] = {
     "scale.mechanistic": SLOTS | {"seconds": (slots.SEARCH, "seconds")},
 }
 NUMBER, NULLS, SURROGATE = "tables.number", "trust.nulls", "trust.surrogate"
+ENDLESS, RIGHT = ("nothing shared", "no end"), 0.9  # tables that have no number; the share asked for
 RULES = (number.SEARCH, number.GAP, number.KAISER, number.PARALLEL, number.GUESS)
 GOALS, ASKED = "trust.goals", {"precision": {"quick": 0.97, "full": 0.98}, "recall": {"full": 0.85}}
 KEPT = {  # families in which the assumptions of an estimator hold
@@ -226,11 +227,16 @@ def number_block(table: Table | None) -> str:
     counts = np.array([[_count(lines.get((family, rule))) for rule in RULES] for family in families])
     rows = [["", *RULES], ["---"] * (len(RULES) + 1)]
     rows += [[family, *map(_of, *each.T)] for family, each in zip(families, counts, strict=True)]
-    rows.append(["**all families**", *(f"{_of(*each)}, {_likely(*each)}" for each in counts.sum(0))])
+    ended = [family not in ENDLESS for family in families]
+    for words, some in (("all with a number", counts[ended]), ("all families", counts)):
+        rows.append([f"**{words}**", *(f"{_of(*each)}, {_likely(*each)}" for each in some.sum(0))])
+    count, n = counts.sum(0)[0]
+    verdict = "met" if count >= RIGHT * n else "**missed**"
     return "\n".join(
         [
-            f"`unmix reproduce {NUMBER} --budget {table.budget}`: tables of which the number is exactly right, "
-            "and Wilson's 95% interval for all of them:",
+            f"`unmix reproduce {NUMBER} --budget {table.budget}`: tables of which the number is exactly "
+            f"right, and Wilson's 95% interval for all of them. Asked for were {RIGHT:.0%} over all families: "
+            f"{verdict}.",
             "",
             *(f"| {' | '.join(row)} |" for row in rows),
             "",
@@ -252,8 +258,8 @@ def nulls_block(table: Table, units: Mapping[str, judgement.Units]) -> str:
         rows.append([name, _of(*new), largest, _of(*before) if before[1] else "", _of(*both), _likely(*both)])
     return "\n".join(
         [
-            f"`unmix reproduce {NULLS} --budget {table.budget}`: data sets without a trusted latent, at effort "
-            f"{nulls.EFFORT}. Families left out are judged by chains that have not seen them:",
+            f"`unmix reproduce {NULLS} --budget {table.budget}`: data sets without a trusted latent, at "
+            f"effort {nulls.EFFORT}. Families left out are judged by chains that have not seen them:",
             "",
             *(f"| {' | '.join(row)} |" for row in rows),
             "",

@@ -266,6 +266,23 @@ def test_the_table_of_trust_has_a_line_for_every_family_and_says_what_was_truste
     assert "not run yet" in script.trust_block({})
 
 
+def test_null_worlds_and_numbers_of_latents_are_counted_with_intervals(tables, units):
+    script, stored = tables
+    found = {table.experiment: table for table in stored if table.budget != "smoke"}
+    units = {kind: units[kind] for kind in script.TRUST[script.judgement.EXPERIMENT]}
+    head, _, *rows = script.nulls_block(found[script.NULLS], units).splitlines()[2:]
+    assert len(rows) == len(script.nulls.WORLDS) and all(row.count("|") == head.count("|") for row in rows)
+    for cells in ([cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows):
+        counts = np.array(
+            [cell.split(" of ") if cell else (0, 0) for cell in np.array(cells)[[1, 3, 4]]], int
+        )
+        assert (counts[0] + counts[1] == counts[2]).all() and counts[2, 0] <= counts[2, 1]
+    made = script.number_block(found[script.NUMBER])
+    count, n = map(int, re.findall(r"all families\*\* \| (\d+) of (\d+)", made)[0])
+    assert ("**missed**" in made) == (count < 0.9 * n) and "not run yet" in script.number_block(None)
+    assert script._likely(9, 10) == "90% (60% to 98%)"
+
+
 def test_goals_of_trust_that_are_missed_are_said_to_be(tables, units):
     script = tables[0]
     units = {kind: units[kind] for kind in script.TRUST[script.judgement.EXPERIMENT]}

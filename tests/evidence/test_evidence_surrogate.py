@@ -24,7 +24,9 @@ def verdict():
 
 @pytest.mark.parametrize("shape", [(400, 5), (30, 50)])
 def test_mean_and_covariance_stay_and_nothing_else(shape):
-    x = np.random.default_rng(1).exponential(size=shape) @ np.random.default_rng(2).normal(size=(shape[1],) * 2)
+    x = np.random.default_rng(1).exponential(size=shape) @ np.random.default_rng(2).normal(
+        size=(shape[1],) * 2
+    )
     many = np.array([gaussian_like(x, np.random.default_rng(seed)) for seed in range(400)])
     rows = many.reshape(-1, shape[1])
     scale = np.sqrt(np.outer(x.var(0), x.var(0)))

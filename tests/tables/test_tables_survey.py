@@ -64,3 +64,13 @@ def test_small_files_other_formats_and_rows_that_must_go_are_read_whole(tmp_path
     monkeypatch.setattr(module, "LARGE", 39)
     assert is_large(path, Columns()) and not is_large(path, Columns(missing="drop-rows"))
     assert not is_large(tmp_path / "x.csv", Columns()) and not is_large(tmp_path / "none.parquet", Columns())
+
+
+def test_of_wide_tables_fewer_rows_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_KEPT", 60)
+    monkeypatch.setattr(module, "_LEAST", 5)
+    values = np.random.default_rng(0).normal(size=(100, 6))
+    found = survey(written(tmp_path / "x.parquet", values), Columns())
+    np.testing.assert_array_equal(found.table.values, values[::10])
+    monkeypatch.setattr(module, "_KEPT", 6)
+    assert len(survey(tmp_path / "x.parquet", Columns()).table.values) == 5

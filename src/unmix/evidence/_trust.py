@@ -72,7 +72,7 @@ class Trust:
         return self.against()
 
     def gaussian(self, name: str) -> str:
-        """Return what Gaussian data with the covariance of X score at an item, as text; nothing if unknown."""
+        """Return what Gaussian data with the covariance of X score at an item, as text, if known."""
         return figure(self.surrogate[name]) if name in self.surrogate else ""
 
     @property

@@ -74,7 +74,8 @@ def _evidence(found: Any) -> dict[str, Any]:
         "units": [unit_name(found, k) for k in range(n)],
         "left_out": len(found.units) - n,
         "rows": [
-            _row(each, held[found.part_of(each)], n, found.threshold) | {"gaussian": found.gaussian(each.name)}
+            _row(each, held[found.part_of(each)], n, found.threshold)
+            | {"gaussian": found.gaussian(each.name)}
             for each in found.evidence
         ],
         "surrogate": bool(found.surrogate),

@@ -16,6 +16,8 @@ from ._tidy import FEW, described
 
 LARGE = 1 << 27  # entries: a gigabyte in double precision
 _BLOCK = 1 << 21  # entries of a block: 8 to 16 MB
+_KEPT = 1 << 23  # entries of the rows that are kept, so that whoever looks at them needs no gigabytes
+_LEAST = 1000  # rows that are kept, where there are so many
 
 Progress = Callable[[float], None]
 
@@ -29,7 +31,8 @@ class Survey:
     rows : Rows
         The features of all rows, block by block, without what was dropped and with holes filled.
     table : Table
-        Rows spread over the file, 10,000 at most, with ids and metadata, and the recipe of the whole.
+        Rows spread over the file, 10,000 at most and fewer of wide tables, with ids and metadata, and the
+        recipe of the whole.
     """
 
     rows: Rows
@@ -65,7 +68,8 @@ def survey(path: str | Path, columns: Columns, *, on_progress: Progress = lambda
     """
     file = Path(path)
     check_file(file)
-    stride = max(1, -(-n_rows_in(file)[0] // FEW))
+    n_rows, n_columns = n_rows_in(file)
+    stride = max(1, -(-n_rows // min(FEW, max(_LEAST, _KEPT // max(1, n_columns)))))
     beside, recipe = read_beside(file, columns, every=stride)
     names = recipe.features
     seen, few = _passed(_opened(file, names), stride, on_progress)

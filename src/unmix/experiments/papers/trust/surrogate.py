@@ -1,4 +1,4 @@
-"""Gaussian data with the covariance of x, beside the nulls that links of trust have: what does each score?
+"""What evidence scores on Gaussian data with the covariance of x, beside the nulls that it has.
 
 Each run draws a world that respects the assumptions of an estimator, fits it, and takes every link at full
 effort: what was measured, its null, and the surrogate that a verdict shows, which is a linear model. Then the
