@@ -235,8 +235,8 @@ def number_block(table: Table | None) -> str:
     return "\n".join(
         [
             f"`unmix reproduce {NUMBER} --budget {table.budget}`: tables of which the number is exactly "
-            f"right, and Wilson's 95% interval for all of them. Asked for were {RIGHT:.0%} over all families: "
-            f"{verdict}.",
+            f"right, and Wilson's 95% interval for all of them. Asked for were {RIGHT:.0%} over all "
+            f"families: {verdict}.",
             "",
             *(f"| {' | '.join(row)} |" for row in rows),
             "",

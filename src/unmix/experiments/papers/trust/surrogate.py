@@ -4,7 +4,8 @@ Each run draws a world that respects the assumptions of an estimator, fits it, a
 effort: what was measured, its null, and the surrogate that a verdict shows, which is a linear model. Then the
 estimator itself is fitted to Gaussian data of the same covariance, and the same links are taken there. Means
 over latents. Where the last number is no worse than the first, a link tells nothing that a covariance does
-not. For surrogate data see Theiler et al. (1992), Testing for nonlinearity in time series.
+not. For what calibrated means see Guo et al. (2017), arXiv:1706.04599, and for surrogate data Theiler et al.
+(1992), Testing for nonlinearity in time series.
 """
 
 from typing import Any
