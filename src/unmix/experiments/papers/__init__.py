@@ -47,6 +47,7 @@ EXPERIMENTS = (
     "trust.calibration",
     "trust.nulls",
     "trust.dictionaries",
+    "sae.dead",
     "sae.planted",
     "sae.replication",
     "tables.number",
