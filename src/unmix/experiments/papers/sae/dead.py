@@ -60,13 +60,13 @@ class Cause:
 CAUSES: dict[str, Cause] = {
     "as it is": Cause(),
     "mean kept": Cause(centred=False),
-    "own encoder": Cause(tied=False),
+    "mean kept, AuxK": Cause(centred=False, auxiliary=1 / 32),
     "mean kept, own encoder": Cause(centred=False, tied=False),
-    "mean kept, own encoder, AuxK": Cause(centred=False, tied=False, auxiliary=1 / 32),
     "rate x 10": Cause(rate=10.0),
+    "own encoder": Cause(tied=False),
     "k / 4": Cause(active=0.25),
-    "width x 2": Cause(width=2.0),
     "passes x 4": Cause(passes=4.0),
+    "width x 2": Cause(width=2.0),
 }
 
 
