@@ -230,7 +230,9 @@ def no_own_company(pulled: "Pulled") -> Link:
     """
     beyond = pulled.beyond - pulled.chance
     strength = np.where(np.isnan(beyond), -2.0, 3 * np.log10(_PULL / np.maximum(beyond, 1e-3)))
-    told = "its firing and that of feature {} have a correlation {:.2f} above those of others; by chance {:.2f}"
+    told = (
+        "its firing and that of feature {} have a correlation {:.2f} above those of others; by chance {:.2f}"
+    )
     rare = "it is on in too few rows to tell"
     words = [
         rare if np.isnan(value) else told.format(which, value, pulled.chance)

@@ -120,7 +120,9 @@ def counted_all(bench: "Bench", k: int) -> dict[str, float]:
         values |= {f"{method}, {name}": value for name, value in own.items()}
         goal = values["TopK, input, explained"]
         if method != "TopK":
-            other = bench.counts(method, max(1, round(k * (1.25 if own["input, explained"] < goal else 0.75))))
+            other = bench.counts(
+                method, max(1, round(k * (1.25 if own["input, explained"] < goal else 0.75)))
+            )
             values[f"{method}, equal"] = at_equal(goal, own, other)
     return values
 
