@@ -1,4 +1,4 @@
-"""The file of a site: what is read is what was stored, in windows of random order; and causes of dead features."""
+"""The file of a site: what is read is what was stored; and what makes features die."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_what_has_no_gate_or_is_another_site_is_named(tmp_path):
         write_site(Windows(4), plain, tmp_path / "site")
     np.save(tmp_path / "x.npy", np.eye(3))
     assert read_activations(tmp_path / "x.npy").info["site"] is None
-    with pytest.raises(ValueError, match="`activations` must be of a site blocks.N.hook_mlp_in, got None"):
+    with pytest.raises(ValueError, match=r"`activations` must be of a site blocks\.N\.hook_mlp_in, got None"):
         main(str(tmp_path / "x.npy"), "smollm2", str(tmp_path / "site"))
 
 

@@ -46,7 +46,7 @@ SIZES: dict[str, tuple[int, int, int, int, int, int]] = {
 
 @dataclass(frozen=True)
 class Cause:
-    """What is changed of a training: whether the mean goes and the encoder starts as the dictionary; factors."""
+    """What is changed of a training: whether the mean goes, whether the encoder starts tied; and factors."""
 
     centred: bool = True
     tied: bool = True
