@@ -1,8 +1,8 @@
 """A small file of the inputs of a feed-forward block, for tables that run where no language model is.
 
 `unmix activations book.txt --model smollm2 --site blocks.15.hook_mlp_in --out acts`, then
-`python -m unmix.experiments.papers.sae.site acts smollm2 site`: `site/site.safetensors` holds 70,000 tokens, in
-windows of random order, as integers of 8 bits, with a scale for each, and the weights of the block; 46 MB for
+`python -m unmix.experiments.papers.sae.site acts smollm2 site`: `site/site.safetensors` holds 70,000 tokens,
+in windows of random order, as integers of 8 bits, with a scale for each, and the weights of the block; 46 MB for
 SmolLM2. `unmix reproduce sae.dead --data site` reads it.
 """
 
