@@ -2,8 +2,8 @@
 
 `unmix activations book.txt --model smollm2 --site blocks.15.hook_mlp_in --out acts`, then
 `python -m unmix.experiments.papers.sae.site acts smollm2 site`: `site/site.safetensors` holds 70,000 tokens,
-in windows of random order, as integers of 8 bits, with a scale for each, and the weights of the block; 46 MB for
-SmolLM2. `unmix reproduce sae.dead --data site` reads it.
+windows in random order, as integers of 8 bits, with a scale for each, and the weights of the block (46 MB for
+SmolLM2). `unmix reproduce sae.dead --data site` reads it.
 """
 
 import re
