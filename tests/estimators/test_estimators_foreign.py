@@ -303,3 +303,23 @@ def test_sparsify_reads_ours(kind, models, x, tmp_path):
     codes = np.zeros((len(x), M), dtype=np.float32)
     np.put_along_axis(codes, found.top_indices.numpy(), found.top_acts.detach().numpy(), 1)
     np.testing.assert_allclose(codes, models[kind].transform(x).toarray(), atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "kind, module, name",
+    [
+        ("relu", "dictionary", "AutoEncoder"),
+        ("jumprelu", "dictionary", "JumpReluAutoEncoder"),
+        ("topk", "trainers.top_k", "AutoEncoderTopK"),
+        ("batch_topk", "trainers.batch_top_k", "BatchTopKSAE"),
+    ],
+)
+def test_dictionary_learning_reads_ours(kind, module, name, models, x, tmp_path):
+    peer = pytest.importorskip(f"dictionary_learning.{module}", exc_type=ImportError)
+    folder = save_sae(models[kind], tmp_path / "sae", layout="dictionary_learning")
+    theirs = getattr(peer, name).from_pretrained(folder / "ae.pt")
+    codes = theirs.encode(torch.from_numpy(x)).detach().numpy()
+    np.testing.assert_allclose(codes, models[kind].transform(x).toarray(), atol=1e-5)
+    torch.save(theirs.state_dict(), folder / "ae.pt")
+    assert off(load_sae(folder), models[kind], x) < 1e-5

@@ -121,3 +121,42 @@ def test_refits_see_as_many_rows_as_the_model_did(world):
     case = Case(model, x.astype(float), effort="quick", random_state=0)
     refit = links._refit(case, 0)
     assert refit.n_tokens_seen_ == pytest.approx(model.n_tokens_seen_, rel=0.1)
+
+
+def _on(z):
+    return links.measured(Given(np.eye(z.shape[1]), z), np.zeros((len(z), z.shape[1])))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_company_is_the_correlation_of_firing_beyond_that_of_nine_in_ten(seed):
+    rng = np.random.default_rng(seed)
+    z = (rng.random((500, 12)) < rng.uniform(0.05, 0.3, 12)) * rng.exponential(size=(500, 12))
+    z[:, 11] = 0
+    found = links.pulled(_on(z))
+    table = np.corrcoef((z[:, :11] > 0).T)
+    np.fill_diagonal(table, -1)
+    np.testing.assert_allclose(found.beyond[:11], table.max(1) - np.quantile(table, 0.9, axis=1))
+    np.testing.assert_array_equal(found.which[:11], table.argmax(1))
+    assert np.isnan(found.beyond[11])
+    order = rng.permutation(12)
+    np.testing.assert_allclose(links.pulled(_on(z[:, order])).beyond, found.beyond[order])
+
+
+def test_features_that_come_with_another_are_in_doubt_and_independent_ones_are_not():
+    rng = np.random.default_rng(0)
+    apart = (rng.random((20_000, 30)) < 0.1) * 1.0
+    nested = apart.copy()
+    nested[:, :15] = np.maximum(nested[:, :15], nested[:, 15:])
+    free, bound = links.pulled(_on(apart)), links.pulled(_on(nested))
+    assert (links.no_own_company(free).strength > 1).all()
+    assert (links.no_own_company(bound).strength < -1).all()
+    assert links.features_come_apart(free).strength[0] > 1 > -1 > links.features_come_apart(bound).strength[0]
+    np.testing.assert_array_equal(bound.which, np.r_[15:30, 0:15])
+    assert "feature 15" in links.no_own_company(bound).words[0]
+
+
+def test_company_of_rows_that_are_too_few_says_nothing_in_favour():
+    found = links.pulled(_on(np.eye(4)))
+    assert np.isnan(found.beyond).all()
+    assert (links.no_own_company(found).strength < 0).all()
+    assert (links.features_come_apart(found).strength < 0).all()

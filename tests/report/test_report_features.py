@@ -96,3 +96,11 @@ def test_bad_input_is_named_and_nothing_is_written(fitted, tmp_path):
     with pytest.raises(ValueError, match="`data` must be the activations"):
         report.write(tmp_path / "f.html", model=model)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_is_explained_is_the_same_of_halves_as_of_doubles(tmp_path):
+    x = (30 * np.random.default_rng(0).laplace(size=(9000, 6))).astype(np.float16)
+    model = SparseAutoencoder(10, k=1, max_iter=1, batch_size=500, random_state=0).fit(x.astype(np.float32))
+    page = report.features(tmp_path / "f.html", model, Store(x)).read_text()
+    assert model.score(x.astype(np.float64)) < 0.9
+    assert f"{model.score(x.astype(np.float64)):.1%}" in page

@@ -30,6 +30,7 @@ _NOISE, _BESIDE = 1.5, 2.5  # times what is usual elsewhere, at which a second d
 _ENTRIES = 2**26  # projections that are in memory at a time
 _DIRECTIONS = 200  # random directions that a projection is compared with
 _LEAST = 8  # rows that a feature must be on in before anything is said of it
+_PULL, _PULLED = 0.1, 0.08  # correlation of firing, beyond others', at which one feature and all are in doubt
 _COMPANY = 0.05  # share of its rows in which a feature must be on without the one that is most beside it
 
 
@@ -56,6 +57,9 @@ def links(case: Case) -> Iterator[Link]:
     yield enough_rows(here)
     yield peaked(here, case.rng(33))
     yield on_its_own(here)
+    beside = pulled(here)
+    yield no_own_company(beside)
+    yield features_come_apart(beside)
     yield no_twin(here)
     first = _refit(case, 0) if case.allows("quick") else None
     yield holds_elsewhere(case, first)
@@ -201,16 +205,75 @@ def on_its_own(here: Measured) -> Link:
 
 def company(here: Measured) -> tuple[np.ndarray, np.ndarray]:
     """Return how often another feature is on beside each at most, and which."""
-    on = csc_array((np.ones(len(here.codes.data)), here.codes.indices, here.codes.indptr), here.codes.shape)
-    by_row, width = csr_array(on), len(here.atoms)
-    share, beside, size = np.zeros(width), np.zeros(width, dtype=int), max(1, 2**23 // width)
-    for start in range(0, width, size):
-        some = np.arange(start, min(start + size, width))
-        both = (on[:, some].T @ by_row).toarray()
+    share, beside = np.zeros(len(here.atoms)), np.zeros(len(here.atoms), dtype=int)
+    for some, both in _together(here):
         both[np.arange(len(some)), some] = 0
         beside[some] = both.argmax(1)
         share[some] = both.max(1) / np.maximum(here.times[some], 1)
     return share, beside
+
+
+def _together(here: Measured) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield some features at a time, and in how many rows each is on together with every feature."""
+    on = csc_array((np.ones(len(here.codes.data)), here.codes.indices, here.codes.indptr), here.codes.shape)
+    by_row, width = csr_array(on), len(here.atoms)
+    size = max(1, 2**23 // width)
+    for start in range(0, width, size):
+        some = np.arange(start, min(start + size, width))
+        yield some, (on[:, some].T @ by_row).toarray()
+
+
+def no_own_company(pulled: "Pulled") -> Link:
+    """Ask whether one other feature is on beside it more than others are.
+
+    Where an atom comes only with another, part of the other in it explains the same rows as well.
+    """
+    beyond = pulled.beyond - pulled.chance
+    strength = np.where(np.isnan(beyond), -2.0, 3 * np.log10(_PULL / np.maximum(beyond, 1e-3)))
+    told = (
+        "its firing and that of feature {} have a correlation {:.2f} above those of others; by chance {:.2f}"
+    )
+    rare = "it is on in too few rows to tell"
+    words = [
+        rare if np.isnan(value) else told.format(which, value, pulled.chance)
+        for which, value in zip(pulled.which, pulled.beyond, strict=True)
+    ]
+    return link("no company of its own", pulled.beyond, pulled.chance, strength, words)
+
+
+def features_come_apart(pulled: "Pulled") -> Link:
+    """Ask the same of all features: where most come in company, what looks alone may have lost its own."""
+    known = pulled.beyond[~np.isnan(pulled.beyond)]
+    usual = float(np.median(known)) if len(known) else np.nan
+    gap = max(usual - pulled.chance, 1e-3)
+    strength = -2.0 if np.isnan(usual) else 3 * np.log10(_PULLED / gap)
+    told = f"half of all features have a partner with a correlation {usual:.2f} above those of others"
+    n = len(pulled.beyond)
+    return link("features come apart", usual, pulled.chance, strength, [told] * n)
+
+
+class Pulled(NamedTuple):
+    """How far the firing of one other feature goes with each feature's, beyond nine of ten; by chance."""
+
+    beyond: np.ndarray
+    which: np.ndarray
+    chance: float
+
+
+def pulled(here: Measured) -> Pulled:
+    """Correlate the firing of each feature with that of every other; nan where one is on too rarely."""
+    n, m = len(here.x), len(here.atoms)
+    rate, there = here.times / n, here.times >= _LEAST
+    spread = np.sqrt(np.maximum(rate * (1 - rate), 1e-300))
+    beyond, which = np.full(m, np.nan), np.zeros(m, dtype=int)
+    for some, both in _together(here):
+        table = (both / n - np.outer(rate[some], rate)) / np.outer(spread[some], spread)
+        table[np.arange(len(some)), some] = -1
+        table = np.where(there, table, -1)
+        which[some] = table.argmax(1)
+        beyond[some] = table.max(1) - np.quantile(table[:, there], 0.9, axis=1) if there.sum() > 2 else np.nan
+    chance = (np.sqrt(2 * np.log(max(m, 2))) - 1.28) / np.sqrt(n)  # largest of m Gaussians, less their 90%
+    return Pulled(np.where(there, beyond, np.nan), which, float(max(chance, 0)))
 
 
 def no_twin(here: Measured) -> Link:

@@ -307,11 +307,19 @@ def _sentences(known: Census, trust: Any, replication: Any) -> list[str]:
 
 
 def _facts(model: Any, codes: csr_array, known: Census, x: np.ndarray) -> list[tuple[str, str, str]]:
-    left = np.square(x - model.inverse_transform(codes)).sum()
-    total = np.square(x - x.mean(0)).sum()
     return [
         ("Features", f"{len(known.rate):,}", f"{int(known.dead.sum()):,} never on in these rows"),
         ("Rows", f"{codes.shape[0]:,}", "that features are shown on"),
         ("On in a row", f"{codes.nnz / max(codes.shape[0], 1):.1f}", "features, on average"),
-        ("Explained", f"{1 - left / max(total, 1e-300):.1%}", "of the variance of these rows"),
+        ("Explained", f"{_explained(model, codes, x):.1%}", "of the variance of these rows"),
     ]
+
+
+def _explained(model: Any, codes: csr_array, x: np.ndarray, size: int = 8192) -> float:
+    """Return the share of the variance, in double precision: squares of halves soon overflow."""
+    centre, left, total = x.mean(0, dtype=np.float64), 0.0, 0.0
+    for start in range(0, len(x), size):
+        part = x[start : start + size].astype(np.float64)
+        left += np.square(part - model.inverse_transform(codes[start : start + size])).sum()
+        total += np.square(part - centre).sum()
+    return float(1 - left / max(total, 1e-300))

@@ -48,6 +48,7 @@ EXPERIMENTS = (
     "trust.nulls",
     "trust.surrogate",
     "trust.dictionaries",
+    "sae.dead",
     "sae.planted",
     "sae.replication",
     "tables.number",
