@@ -1,8 +1,8 @@
 """Peak memory and processor time of commands on tables of a gigabyte, each in a process of its own.
 
-`python benchmarks/memory.py --folder /tmp/rows` draws the files once and runs every case; name some to run these
-alone. `--keep FILE` writes the figures as JSON. Goals stand beside what is measured, and a case over its
-goal, or one that fails, makes the exit code 1. Numbers are those of one thread.
+`python benchmarks/memory.py --folder /tmp/rows` draws the files once and runs every case; name some
+to run these alone. `--keep FILE` writes the figures as JSON. Goals stand beside what is measured, and a case
+over its goal, or one that fails, makes the exit code 1. Numbers are those of one thread.
 """
 
 import argparse
@@ -26,7 +26,7 @@ PYTHON = [sys.executable, "-W", "error::RuntimeWarning", "-c"]
 
 
 class Case(NamedTuple):
-    """A command of a folder of files, and its goals: GB and processor seconds, None where only the other counts."""
+    """A command of a folder of files, and its goals: GB and processor seconds, where there are any."""
 
     command: Callable[[Path], list[str]]
     gigabytes: float | None
@@ -34,10 +34,13 @@ class Case(NamedTuple):
 
 
 def drawn(path: Path, n_rows: int, n_columns: int, seed: int = 0) -> Path:
-    """Write rows of `n_columns` mixtures of as many Laplace sources as NPY, in blocks; the mixing is by seed."""
+    """Write rows of mixtures of as many Laplace sources as NPY, in blocks; the mixing is by seed."""
     if path.exists():
         return path
-    sources, mixing = np.random.default_rng(7), np.random.default_rng(seed).normal(size=(n_columns, n_columns))
+    sources, mixing = (
+        np.random.default_rng(7),
+        np.random.default_rng(seed).normal(size=(n_columns, n_columns)),
+    )
     file = np.lib.format.open_memmap(path, "w+", np.float32, (n_rows, n_columns))
     for start in range(0, n_rows, _BLOCK):
         rows = sources.laplace(size=(min(_BLOCK, n_rows - start), n_columns)).astype(np.float32)
@@ -108,7 +111,7 @@ def _evaluate(n_rows: int, n_columns: int) -> Callable[[Path], list[str]]:
 
 
 def _align(n_rows: int, n_columns: int) -> Callable[[Path], list[str]]:
-    code = "import sys; from unmix.metrics import align; print(align(sys.argv[1], sys.argv[2]))"
+    code = "import sys, numpy; from unmix.metrics import align; print(align(*map(numpy.load, sys.argv[1:])))"
     return lambda folder: [*PYTHON, code, *map(str, _pair(folder, n_rows, n_columns))]
 
 
@@ -179,7 +182,9 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    chosen = {name: case for name, case in CASES.items() if not given.cases or any(c in name for c in given.cases)}
+    chosen = {
+        name: case for name, case in CASES.items() if not given.cases or any(c in name for c in given.cases)
+    }
     found = {}
     for name, case in chosen.items():
         found[name] = measured(case.command(given.folder), given.most)
