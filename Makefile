@@ -8,7 +8,7 @@ SHAPES := --jaxtyping-packages=unmix.nn,unmix.training,unmix.penalties,unmix.obj
 SINGLE := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all smoke results check lint types imports bench docs golden clean
+.PHONY: help demo test test-slow test-all test-lowest smoke results check lint types imports bench docs golden lock lock-check sbom clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,13 @@ test-slow: $(VENV)/.dev  ## what `make test` leaves out: whole contracts, exampl
 	$(SINGLE) $(BIN)/python -m pytest -q -n 2 --dist worksteal -m slow $(SHAPES)
 
 test-all: test test-slow  ## both
+
+test-lowest:  ## a fast part of the tests with the lowest versions that pyproject.toml allows, in .venv-lowest
+	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
+	$(PYTHON) tools/lowest.py pyproject.toml > .venv-lowest/lowest.txt
+	.venv-lowest/bin/pip install --quiet --disable-pip-version-check -r .venv-lowest/lowest.txt pytest pytest-timeout hypothesis
+	.venv-lowest/bin/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(SINGLE) .venv-lowest/bin/python -m pytest -q -m "not slow" -W default tests/structure tests/rows/test_rows.py tests/metrics/test_metrics_mcc.py tests/theory/test_theory_certify.py tests/estimators/test_estimators_storage.py
 
 smoke: $(VENV)/.dev  ## every table of the papers at the smallest budget; fails where a cell does or is missing
 	rm -rf out/smoke
@@ -78,5 +85,14 @@ docs: $(VENV)/.docs  ## build the documentation into site/
 golden: $(VENV)/.dev  ## rewrite the golden tables after a change that is meant to move them
 	$(SINGLE) UNMIX_GOLDEN=write $(BIN)/python -m pytest -q tests/golden
 
+lock: $(VENV)/.dev $(VENV)/.docs  ## write exact versions and digests of what is installed: constraints.txt, requirements.lock
+	$(BIN)/python tools/lock.py
+
+lock-check: $(VENV)/.dev  ## compare the digests of the lock with what the index would hand over now
+	$(BIN)/python tools/lock.py --check
+
+sbom: $(VENV)/.core  ## write a bill of materials, CycloneDX JSON, of what is installed: out/sbom.json
+	$(BIN)/python tools/sbom.py out/sbom.json
+
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) out site build dist
+	rm -rf $(VENV) .venv-lowest out site build dist

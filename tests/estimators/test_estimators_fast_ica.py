@@ -7,6 +7,7 @@ import pytest
 import torch
 from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import FastICA as ScikitFastICA
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -154,7 +155,65 @@ def test_gaussian_components_are_labelled_and_no_failure(algorithm):
 @pytest.mark.parametrize(("n", "d"), [(5000, 2), (20_000, 12)])
 def test_nothing_but_noise_is_called_so(n, d):
     for seed in range(2):
-        assert FastICA(random_state=seed).fit(mixed(n, "n" * d, seed)[1]).gaussian_.all()
+        with pytest.warns(
+            ConvergenceWarning, match=f"none of the {d} components can be told from a Gaussian"
+        ):
+            assert FastICA(random_state=seed).fit(mixed(n, "n" * d, seed)[1]).gaussian_.all()
+
+
+UNITS = [1.0, 300.0, 1e4, 1e8]
+
+
+@pytest.mark.parametrize("factor", UNITS)
+def test_units_of_columns_do_not_matter(factor):
+    _, x = mixed(3000, "llll")
+    odd = x * np.array([1.0, factor, 1.0, 1 / factor])
+    plain, model = FastICA(random_state=0).fit(x), FastICA(random_state=0).fit(odd)
+    assert model.rank_ == 4 and len(model.dropped_) == 0
+    np.testing.assert_allclose(np.abs(model.transform(odd)), np.abs(plain.transform(x)), atol=1e-3)
+    np.testing.assert_allclose(
+        model.inverse_transform(model.transform(odd)) / odd.std(0), odd / odd.std(0), atol=1e-5
+    )
+
+
+def test_units_of_many_columns_do_not_matter(monkeypatch):
+    monkeypatch.setattr("unmix.estimators._fast_ica._WIDE", 100)
+    rng = np.random.default_rng(0)
+    x = rng.laplace(size=(140, 4)) @ rng.normal(size=(4, 150))
+    odd = x * np.where(np.arange(150) < 2, 1e5, 1.0)
+    plain, model = (FastICA(random_state=0).fit(values) for values in (x, odd))
+    assert plain.rank_ == model.rank_ == 4
+    assert matched(plain.transform(x), model.transform(odd)).min() > 0.999
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-19, 1e39, 1e160])
+def test_scale_of_the_data_does_not_matter(scale, tmp_path):
+    s, x = mixed(2000, "llu")
+    np.save(tmp_path / "x.npy", x * scale)
+    for data in (x * scale, tmp_path / "x.npy"):
+        model = FastICA(random_state=0).fit(data)
+        assert matched(s, model.transform(data)).min() > 0.998 and model.score(x * scale) > 0.999
+
+
+def test_what_is_dropped_is_named():
+    _, x = mixed(2000, "lll")
+    rng = np.random.default_rng(1)
+    doubled = FastICA(random_state=0).fit(np.column_stack([x, x[:, 0]]))  # nothing is lost: no warning
+    assert len(doubled.dropped_) == 1 and doubled.dropped_[0] in (0, 3)
+    near = np.column_stack([x, x[:, 0] + 1e-4 * x.std() * rng.laplace(size=2000)])
+    with pytest.warns(UserWarning, match="1 directions were dropped"):
+        dropped = FastICA(random_state=0).fit(near).dropped_
+    assert dropped.tolist() in ([0], [3])
+    assert FastICA(rtol=1e-12, random_state=0).fit(near).rank_ == 4
+
+
+def test_missing_cells_of_a_file_are_refused_with_their_place(tmp_path):
+    _, x = mixed(400, "lu")
+    model = FastICA(random_state=0, chunk_size=100).fit(x)
+    x[250, 1] = np.nan
+    np.save(tmp_path / "x.npy", x)
+    with pytest.raises(ValueError, match="nan in row 250, column 1"):
+        model.transform(tmp_path / "x.npy")
 
 
 def test_reliability_is_the_correlation_that_is_measured():

@@ -207,7 +207,6 @@ def test_basis_rejects_data_it_cannot_use(code, fitted):
     y = code[1]
     for bad, message in (
         (np.column_stack([y, np.ones(len(y))]), "constant columns"),
-        (np.column_stack([y, y[:, 0]]), "rank of X, which is 5, got 6"),
         (np.repeat(y[:1], 30, axis=0), "constant columns"),
         (y[:5], "more samples"),
         (np.where(y > 1, np.nan, y), "NaN"),
@@ -216,3 +215,15 @@ def test_basis_rejects_data_it_cannot_use(code, fitted):
             SparseBasis().fit(bad)
     with pytest.raises(ValueError, match="n_components"):
         fitted.inverse_transform(np.zeros((2, 4)))
+
+
+def test_more_than_the_rank_is_refused(code):
+    with pytest.raises(ValueError, match="rank of X, which is 5, got 6"):
+        SparseBasis(6).fit(np.column_stack([code[1], code[1][:, 0]]))
+
+
+def test_asked_for_nothing_it_takes_the_rank():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(1500, 2)) * (rng.uniform(size=(1500, 2)) < 0.5)
+    basis = SparseBasis(random_state=0).fit(z @ rng.normal(size=(2, 6)))
+    assert basis.n_components_ == 2 and basis.n_found_ == 2

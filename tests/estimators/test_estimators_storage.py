@@ -110,3 +110,18 @@ def test_a_history_of_a_million_steps_stays_small(tmp_path):
     for name, series in terms.items():
         assert again.terms[name] == [series[step] for step in again.steps]
     assert again.extras["multiplier"] == again.terms["term 0"]
+
+
+def test_a_model_of_nan_is_neither_saved_nor_loaded(tmp_path, monkeypatch):
+    ica, network = unmix.FastICA(random_state=0).fit(X), Autoencoder(2, **SMALL).fit(X)
+    ica.components_[0, 0] = np.nan
+    network.encoder_.get_parameter(next(iter(dict(network.encoder_.named_parameters())))).data.fill_(np.inf)
+    for model, name in ((ica, "components"), (network, "encoder")):
+        with pytest.raises(ValueError, match=f"`model` must be finite, its '{name}"):
+            model.save(tmp_path / "model")
+        assert not (tmp_path / "model").exists()
+    monkeypatch.setattr("unmix.estimators._storage._check_finite", lambda *_: None)
+    ica.save(tmp_path / "model")  # as an earlier version did
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match=r"holds NaN or infinity\. Its fit diverged"):
+        unmix.load(tmp_path / "model")

@@ -70,6 +70,7 @@ def test_units_and_copies_of_rows_change_nothing(good):
         np.testing.assert_allclose(scaled[name], values, atol=0.05, err_msg=name)
 
 
+@pytest.mark.filterwarnings("ignore:none of the:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("world", [gaussian, spherical, planes])
 @pytest.mark.parametrize("seed", range(2))
 def test_where_nothing_is_identifiable_nothing_is_trusted(world, seed):

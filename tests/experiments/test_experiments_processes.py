@@ -113,11 +113,13 @@ def test_a_worker_that_dies_costs_its_own_cell_only(tmp_path, monkeypatch):
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
     monkeypatch.setenv("PYTHONPATH", HERE)
     good = tasks_of(fake_table, seeds=1, budget="smoke")
-    always, once = (
+    always, unlucky = (
         replace(good[0], cells=(Cell(does, "column", settings={"do": does, "k": 1}),))
-        for does in ("die", "die once")
+        for does in ("die", "die 3 times")
     )
-    outcome = sweep([once, *good[:2]], Store(tmp_path / "results"), workers=2)
+    outcome = sweep(
+        [unlucky, *good[:2]], Store(tmp_path / "results"), workers=2
+    )  # once in company, twice alone
     assert (outcome.done, outcome.failed) == (3, 0)
     outcome = sweep([good[2], always, *good[3:]], Store(tmp_path / "results"), workers=2)
     assert (outcome.done, outcome.failed) == (4, 1)

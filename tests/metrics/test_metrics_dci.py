@@ -12,6 +12,7 @@ from sklearn.metrics import r2_score
 import samples
 from samples import rng
 from unmix.metrics import dci
+from unmix.metrics._probes import shared_among_copies
 
 PROBES = ("trees", "boosting", "forest", "lasso")
 pytest.importorskip("lightgbm")
@@ -176,10 +177,20 @@ def test_constant_codes_help_nothing(probe):
     assert padded.importances[3].sum() == 0
 
 
-def test_of_two_equal_codes_the_fast_probe_uses_the_first():
-    z = levels()
-    found = dci(z, np.hstack([z, z]))
-    assert scores(found) == pytest.approx((1, 1, 1), abs=0.01) and found.importances[3:].sum() == 0
+@pytest.mark.parametrize("noise", [0, 1e-8, 1e-3])
+@pytest.mark.parametrize("probe", ["trees", "forest"])
+def test_copies_of_codes_share_what_they_tell(probe, noise):
+    z = rng().normal(size=(1500, 2))
+    found = dci(z, np.hstack([z, -3 * (z + noise * rng(1).normal(size=z.shape))]), probe=probe)
+    assert found.completeness == pytest.approx(1 - np.log(2) / np.log(4), abs=0.02)
+    assert found.disentanglement > 0.98
+
+
+def test_codes_that_are_no_copies_keep_their_gains():
+    codes = rng().normal(size=(200, 3))
+    codes = np.hstack([codes, codes + 0.1 * rng(1).normal(size=codes.shape), np.ones((200, 2))])
+    gains = rng(2).uniform(size=8)
+    assert shared_among_copies(gains, codes) is gains
 
 
 def test_fewer_codes_than_factors_and_mixed_kinds():

@@ -247,6 +247,21 @@ def test_a_score_says_what_it_is_evidence_of(low, null, floor, words):
     assert lucky.reading == "chance"
 
 
+def test_what_shuffled_codes_reach_is_said_before_the_numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    noise = evaluate(rng.normal(size=(200, 2)), rng.normal(size=(200, 2)), n_boot=20, random_state=0)
+    assert noise.chance == ("mcc", "r2")
+    first = "Can't be told from shuffled codes: mcc, r2. Do not read these values."
+    console = Console(file=io.StringIO(), width=200)
+    console.print(noise)
+    page = noise.write(tmp_path / "scores.html").read_text()
+    for text in (str(noise), console.file.getvalue()):
+        assert text.startswith(first)
+    assert page.index("told from shuffled codes: mcc, r2") < page.index("<table")
+    z = rng.normal(size=(200, 2))
+    assert evaluate(z, z, n_boot=20, random_state=0).warning == ""
+
+
 def test_a_rotation_is_hardly_ever_read_as_more_than_its_floor():
     rng, readings = np.random.default_rng(0), []
     for _ in range(20):

@@ -132,6 +132,18 @@ def test_a_code_that_tells_nothing_is_left_out_and_a_factor_no_code_tells_counts
     assert found.modularity == pytest.approx(1) and found.compactness == pytest.approx(0.5)
 
 
+def test_few_rows_tell_no_more_than_there_is_to_know():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        for n in (3, 4, 5):
+            truth = rng.permutation(np.arange(2 * n) % 3).reshape(n, 2)
+            for z in (rng.normal(size=(n, 2)), truth):
+                if np.ptp(z, axis=0).all():
+                    found = infomec(z, rng.normal(size=(n, 2)), discrete=False)
+                    assert np.isfinite(found.nmi).all() and found.nmi.max() <= 1
+                    assert max(found.modularity, found.compactness, found.explicitness) <= 1
+
+
 def test_duplicated_codes_halve_compactness_but_not_modularity():
     s1, s2 = np.repeat([0, 1], 8), np.tile([0, 0, 1, 1], 4)
     z = np.column_stack([s1, s2])

@@ -114,16 +114,19 @@ def test_codes_below_the_threshold_are_inactive():
     z = grid()
     small = z * 0.01
     with pytest.warns(UserWarning, match="min_std=0"):
-        assert factor_vae_score(z, small, **FEW) == 0
+        assert factor_vae_score(z, small, **FEW) == 1
+    with pytest.warns(UserWarning, match="min_std=0"):  # then a share of the widest: one code of three
+        assert factor_vae_score(z, small * [1, 0.01, 0.01], **FEW) == pytest.approx(1 / 3, abs=0.1)
     assert factor_vae_score(z, small, min_std=0, **FEW) == 1
     half = np.column_stack([z[:, 0], small[:, 1:]])
     assert factor_vae_score(z, half, **FEW) == pytest.approx(1 / 3, abs=0.1)
 
 
 @BOTH
-def test_constant_codes_score_zero_and_one_factor_one(score):
+def test_constant_codes_score_chance_at_most_and_one_factor_one(score):
     z = grid()
-    assert score(z, np.ones((1500, 2)), **FEW) == 0
+    chance = 0 if score is factor_vae_score else pytest.approx(1 / 3, abs=0.1)
+    assert score(z, np.ones((1500, 2)), **FEW) == chance
     assert score(z[:, :1], normal(1500, 2), **FEW) == 1
     assert score(z, np.column_stack([np.ones(1500), z]), **FEW) == 1
 

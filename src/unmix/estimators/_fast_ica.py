@@ -19,6 +19,7 @@ from unmix._waiting import Show, waiting
 from unmix.rows import DaskRows, Rows, array_rows, dask_rows, file_rows, is_dask
 from unmix.solvers.ica import (
     CONTRASTS,
+    RTOL,
     Goal,
     Shape,
     Solution,
@@ -39,10 +40,13 @@ from unmix.training import device
 
 from ._kept import Kept
 from ._number import found_number, is_auto
-from ._streams import check_columns, remember_columns
-from ._tables import REMEMBERED, checked_codes, forget, linear_loadings, plain, validated
+from ._span import extreme_units, in_units, span_of
+from ._streams import check_columns, finite_blocks, remember_columns
+from ._tables import REMEMBERED, checked_codes, forget, linear_loadings, listed, plain, validated
 
+_ROUNDING = 1e-11  # share of a variance that single precision leaves of a column that others determine
 _READ = 0.25  # share of a fit that one pass over a file may take, for the bar
+_FEW = 200  # rows: on fewer, tails of a Laplace are seldom told from Gaussian ones
 _WIDE = 2000  # columns from which on a covariance is not formed where rows are fewer
 _SOLVERS = {"parallel": fixed_point, "newton": quasi_newton}
 _CHOICES = {
@@ -112,8 +116,9 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Parameters
     ----------
     n_components : int or "auto", optional
-        Number of components; by default as many as the data have directions that vary. "auto" looks for where
-        the latents of the table end, see `unmix.choose`; without whitening it changes nothing.
+        Number of components; by default as many as the data have directions that vary. Of fewer, the widest
+        in the units of X are kept. "auto" looks for where the latents of the table end, see `unmix.choose`;
+        without whitening it changes nothing.
     fun : {"logcosh", "exp", "cube"}
         The contrast. "cube" is kurtosis, which outliers dominate.
     algorithm : {"auto", "parallel", "newton"}
@@ -127,9 +132,11 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     scale : {"unit", "mixing"}
         Variance 1 for each component, or each component multiplied by the norm of its column of `mixing_`, so
         that its range says how much of X it carries. Without whitening components keep the scale of X.
-    rtol : float
-        Share of the largest variance below which a direction counts as none. Use 1e-3 for codes of an
-        autoencoder with inactive latents.
+    rtol : float, optional
+        Share of the largest variance below which a direction counts as none, in the units of X: 1e-3, say,
+        for codes of an autoencoder with inactive latents. By default units do not matter: a direction is none
+        where it has less than 1e-6 of the largest variance in units of the columns' own spread, too, and a
+        warning names what is dropped beyond rounding.
     tol : float
         Largest entry of the gradient at which to stop.
     max_iter : int
@@ -160,6 +167,8 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     whitening_ : array of shape (n_components, n_features) or None
     rank_ : int
         Directions that vary.
+    dropped_ : array of int, shape (n_features - rank_,)
+        Columns that the others determine, one for each direction that does not vary.
     nongaussianity_ : array of shape (n_components,)
         a = E[g'(y)] - E[g(y) y]; zero for a Gaussian component, above zero for heavy tails (log cosh).
     gaussian_ : array of bool
@@ -215,7 +224,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         algorithm: str = "auto",
         whiten: bool = True,
         scale: str = "unit",
-        rtol: float = 1e-6,
+        rtol: float | None = None,
         tol: float = 1e-6,
         max_iter: int = 200,
         n_restarts: int = 1,
@@ -264,6 +273,9 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _fit_rows(self, X: Any, rows: Rows | DaskRows, place: torch.device, show: Show) -> "FastICA":
         wide = isinstance(rows, Rows) and rows.resident and rows.n_rows < rows.n_features > _WIDE
+        unit = extreme_units(rows)
+        if unit is not None:
+            return self._fit_scaled(X, rows, unit, place, show)
         if self.whiten and wide:
             return self._fit_span(rows)
         spread = spread_of(_told(rows, lambda share: show(_READ * share, "covariance")), place)
@@ -275,21 +287,35 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             _warn_of_scale(spread, whitening.rank)
         found = self._search(white, len(whitening.to) if self.whiten else self.n_features_in_, show)
         self._remember(found, spread, whitening)
+        if self.whiten and self.n_components is None and self.rtol is None:
+            _warn_of_dropped(spread, whitening, rows.names)
         self._warn_unless_converged()
+        self._warn_if_gaussian()
+        return self
+
+    def _fit_scaled(self, X: Any, rows: Any, unit: np.ndarray, place: torch.device, show: Show) -> "FastICA":
+        """Fit in units in which squares neither overflow nor vanish, powers of two, which change no digit."""
+        take = rows.take
+        self._fit_rows(
+            X, rows._replace(take=lambda start, stop: in_units(take(start, stop), unit)), place, show
+        )
+        self.components_, self.mixing_ = self.components_ * unit, self.mixing_ / unit[:, None]
+        self.mean_ = self.mean_ / unit
+        self.whitening_ = None if self.whitening_ is None else self.whitening_ * unit
         return self
 
     def _fit_span(self, rows: Any) -> "FastICA":
         """Fit where rows are few and columns many: within the span of the rows, so that nothing is d x d."""
         values = check_array(rows.take(0, rows.n_rows).cpu().numpy(), dtype=np.float64, input_name="X")
         mean = values.mean(0)
-        left, sizes, axes = np.linalg.svd(values - mean, full_matrices=False)
-        kept = sizes > sizes[0] * np.sqrt(np.finfo(float).eps)
-        axes = axes[kept]
-        within = clone(self).fit((left * sizes)[:, kept])
+        span = span_of(values - mean, self.n_components, self.rtol)
+        within = clone(self).set_params(rtol=RTOL if self.rtol is None else self.rtol).fit(span.rows)
         for name in (name for name in vars(within) if name.endswith("_") and name != "n_features_in_"):
             setattr(self, name, vars(within)[name])
-        self.components_, self.mixing_ = within.components_ @ axes, axes.T @ within.mixing_
-        self.whitening_, self.mean_ = within.whitening_ @ axes, mean
+        self.components_ = within.components_ @ span.axes / span.unit
+        self.mixing_ = (span.axes * span.unit).T @ within.mixing_
+        self.whitening_, self.mean_ = within.whitening_ @ span.axes / span.unit, mean
+        self.dropped_ = np.empty(0, dtype=np.int64)  # rows are what is few, no column is to blame
         codes, spread = ((values - mean) @ self.components_.T).std(0), values.std(0)
         self.loadings_ = self.mixing_ * codes / np.where(spread > 0, spread, 1.0)[:, None]
         return self
@@ -305,7 +331,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if isinstance(X, str | os.PathLike | Rows):
             rows = self._rows(X, None)
             assert isinstance(rows, Rows)
-            return np.concatenate([self._project(np.asarray(block)) for block in rows.blocks()])
+            return np.concatenate([self._project(block) for block in finite_blocks(rows)])
         return self._project(validated(self, X))
 
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -319,7 +345,9 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         values = validated(self, X)
         left = values - self.inverse_transform(self.transform(values))
-        return float(1 - np.square(left).sum() / np.square(values - self.mean_).sum())
+        total = values - self.mean_
+        most = -np.frexp(np.abs(total).max())[1]  # squares stay in range, and no digit changes
+        return float(1 - np.square(np.ldexp(left, most)).sum() / np.square(np.ldexp(total, most)).sum())
 
     @property
     def _n_features_out(self) -> int:
@@ -406,6 +434,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             factor = factor * np.linalg.norm(mixing, axis=0)
         self.components_, self.mixing_ = (components * factor[:, None])[order], (mixing / factor)[:, order]
         self.mean_, self.n_samples_seen_, self.rank_ = spread.mean, spread.n_samples, whitening.rank
+        self.dropped_ = whitening.dropped
         self.whitening_ = whitening.to if white else None
         self.loadings_ = linear_loadings(self.components_, self.mixing_, spread.covariance)
         self.nongaussianity_, self.gaussian_ = shape.excess[order], shape.gaussian[order]
@@ -441,6 +470,15 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 stacklevel=3,
             )
 
+    def _warn_if_gaussian(self) -> None:
+        if len(self.gaussian_) > 1 and self.gaussian_.all() and self.n_samples_seen_ >= _FEW:
+            warnings.warn(
+                f"none of the {len(self.gaussian_)} components can be told from a Gaussian one on "
+                f"{self.n_samples_seen_} rows: any rotation fits as well. Do not read them one by one.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
     def _project(self, values: np.ndarray) -> np.ndarray:
         kept = values.dtype if values.dtype in (np.float32, np.float64) else np.float64
         return ((values - self.mean_) @ self.components_.T).astype(kept, copy=False)
@@ -454,6 +492,8 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 raise ValueError(f"`{name}` must be an integer of at least 1, got {value!r}.")
         for name in ("tol", "rtol"):
             value = getattr(self, name)
+            if name == "rtol" and value is None:
+                continue
             if not isinstance(value, Real) or not 0 < float(value) < 1:
                 raise ValueError(f"`{name}` must be a number above 0 and below 1, got {value!r}.")
         for name, choices in _CHOICES.items():
@@ -472,6 +512,30 @@ def _which_way_up(shape: Shape, mixing: np.ndarray) -> np.ndarray:
     largest = mixing[np.abs(mixing).argmax(0), np.arange(mixing.shape[1])]
     skewed = np.abs(shape.skewness) > 3 * shape.skewness_error
     return np.where(np.where(skewed, shape.skewness, largest) < 0, -1.0, 1.0)
+
+
+def _warn_of_dropped(spread: Spread, whitening: Whitening, names: Any) -> None:
+    """Name the columns that others nearly determine, where more than rounding is left of them."""
+    lost = [j for j in whitening.dropped if _left(spread.covariance, j, whitening.dropped) > _ROUNDING]
+    if lost:
+        shown = listed([names[j] for j in lost] if names else lost)
+        warnings.warn(
+            f"{len(lost)} directions were dropped: they have less than {RTOL:g} of the largest variance. The "
+            f"other columns nearly determine {shown}. Pass a smaller `rtol` to keep them.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _left(covariance: np.ndarray, column: int, dropped: np.ndarray) -> float:
+    """Return the share of the variance of a column that a line in the columns that were kept leaves."""
+    kept = np.setdiff1d(np.arange(len(covariance)), dropped)
+    own, among = covariance[kept, column], covariance[np.ix_(kept, kept)]
+    size = np.sqrt(np.diag(among))
+    told = own / size
+    weights = np.linalg.lstsq(among / np.outer(size, size), told, rcond=None)[0]
+    variance = covariance[column, column]
+    return float(1 - told @ weights / variance) if variance > 0 else 0.0
 
 
 def _warn_of_scale(spread: Spread, rank: int) -> None:

@@ -18,7 +18,16 @@ from unmix.training import device
 
 from ._kept import Kept
 from ._number import found_number, is_auto
-from ._tables import REMEMBERED, check_table, checked_codes, forget, linear_loadings, plain, validated
+from ._tables import (
+    REMEMBERED,
+    check_table,
+    checked_codes,
+    forget,
+    linear_loadings,
+    plain,
+    rank_of,
+    validated,
+)
 
 SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
 SOLVERS = ("descent", "ransac", "subspaces", "lagrangian")
@@ -35,8 +44,8 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     Parameters
     ----------
     n_components : int or "auto", optional
-        Number of sparse variables, by default one for each feature. With fewer, the leading principal
-        components of the data are used. "auto" looks for where the latents of the table end, see
+        Number of sparse variables, by default one for each direction that varies. With fewer, the leading
+        principal components of the data are used. "auto" looks for where the latents of the table end, see
         `unmix.choose`.
     solver : {"descent", "ransac", "subspaces", "lagrangian"}
         "descent": all kinds of starts, a smooth cost that tends to counting. "ransac": hyperplanes through
@@ -180,7 +189,7 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _number(self, values: np.ndarray) -> int:
         if self.n_components is None:
-            return values.shape[1]
+            return rank_of(values)
         return found_number(values) if is_auto(self.n_components) else int(self.n_components)
 
     @property

@@ -26,6 +26,7 @@ from ._settings import decode, storable
 FORMAT, FIRST = "unmix-estimator-2", "unmix-estimator-1"
 MAX_ROWS = 100_000  # of a history
 NETWORKS = ("encoder_", "decoder_")
+COMPUTES = ("components", "mixing", "mean", "scale", "intercept", "centre")  # arrays beside the networks
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
@@ -42,7 +43,16 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> Path:
         "settings": {name: storable(name, value) for name, value in estimator.get_params(deep=False).items()},
         "fitted": {name: _packed(name.rstrip("_"), value, tensors) for name, value in fitted.items()},
     }
+    _check_finite(tensors, "The fit diverged: fit it again, with a smaller `lr`, say.")
     return write_sealed(Path(path), "unmix", json.dumps(header), tensors)
+
+
+def _check_finite(tensors: dict[str, Tensor], way_out: str) -> None:
+    """Refuse a model that would answer NaN: what it computes with must be finite, reports need not."""
+    for name, tensor in tensors.items():
+        computes = name in COMPUTES or name.startswith(("encoder.", "decoder."))
+        if computes and tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+            raise ValueError(f"`model` must be finite, its {name!r} holds NaN or infinity. {way_out}")
 
 
 def _packed(name: str, value: Any, into: dict[str, Tensor]) -> Any:
@@ -104,6 +114,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Callable[..., Any]] 
     True
     """
     header, tensors = _read(Path(path))
+    _check_finite(tensors, "Its fit diverged: fit it again.")
     try:
         return _restored(header, tensors, tuple(trusted))
     except (KeyError, TypeError, AttributeError, RuntimeError, IndexError) as error:

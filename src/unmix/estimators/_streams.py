@@ -1,7 +1,7 @@
 """Tables larger than memory as estimators take them: read in blocks, standardised on the way."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,23 @@ def explained(model: Any, X: Any) -> float:
 def _each_block(model: Any, X: Any, of_block: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     rows = opened(X)
     check_columns(model, rows)
-    return np.concatenate([of_block(np.asarray(block)) for block in rows.blocks()])
+    return np.concatenate([of_block(block) for block in finite_blocks(rows)])
+
+
+def finite_blocks(rows: Rows) -> Iterator[np.ndarray]:
+    """Yield the blocks as arrays, and refuse the first cell that is no number."""
+    start = 0
+    for block in rows.blocks():
+        values = np.asarray(block)
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+            named = rows.names[column] if rows.names else column
+            raise ValueError(
+                f"`X` must be finite, got {values[row, column]} in row {start + row}, column {named}. "
+                "Drop or fill such rows first."
+            )
+        yield values
+        start += len(values)
 
 
 def describe(model: Any, source: Streamed, encode: Function) -> None:

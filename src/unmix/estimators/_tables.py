@@ -84,9 +84,22 @@ def check_varies(spread: np.ndarray, largest: np.ndarray) -> None:
         )
 
 
+def rank_of(values: np.ndarray) -> int:
+    """Count the directions in which standardised columns vary; all of them where that can't be told."""
+    spread = values.std(0, dtype=np.float64)
+    if not np.isfinite(spread).all() or not spread.all() or len(values) <= values.shape[1]:
+        return values.shape[1]  # which is refused with the reason
+    scaled = (values - values.mean(0)) / spread
+    return _rank(scaled.T @ scaled / len(values))
+
+
+def _rank(correlations: np.ndarray) -> int:
+    return int(np.linalg.matrix_rank(correlations, tol=1e-9, hermitian=True))
+
+
 def check_rank(correlations: np.ndarray, n_components: int) -> None:
     """Refuse more latents than directions in which the data vary."""
-    rank = int(np.linalg.matrix_rank(correlations, tol=1e-9, hermitian=True))
+    rank = _rank(correlations)
     if rank < n_components:
         raise ValueError(
             f"`n_components` must be at most the rank of X, which is {rank}, got {n_components}. "

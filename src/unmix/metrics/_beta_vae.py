@@ -29,7 +29,7 @@ def beta_vae_score(
     logistic regression learns which. The score is its accuracy on `n_eval` further points. Codes are divided
     by their spread first, so that units do not matter. This is the most lenient of the scores: it needs only
     differences that a linear rule can separate, and many rotations of the factors pass. Chance is about
-    1 / n_factors; with one factor there is nothing to tell apart: 1. Constant codes say nothing: 0.
+    1 / n_factors, and this is what constant codes reach; with one factor there is nothing to tell apart: 1.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ def beta_vae_score(
     counts = {"batch_size": batch_size, "n_train": n_train, "n_eval": n_eval}
     draws = prepared(z_true, z_hat, generator, bins, discrete, random_state, **counts)
     active = np.flatnonzero(~is_constant(draws.codes))
-    if not len(active) or draws.n_factors == 1:
-        return float(len(active) > 0)
+    if draws.n_factors == 1:
+        return 1.0
     train, unseen = (_points(draws, n, batch_size, active) for n in (n_train, n_eval))
-    if len(np.unique(train[1])) == 1:
-        return float((unseen[1] == train[1][0]).mean())  # too few points to have drawn a second factor
+    if not len(active) or len(np.unique(train[1])) == 1:  # no code varies, or a single factor was drawn
+        return float((unseen[1] == np.bincount(train[1]).argmax()).mean())
     return float(LogisticRegression(max_iter=1000).fit(*train).score(*unseen))
 
 
@@ -79,4 +79,4 @@ def _points(
 
 
 def _differences(pairs: np.ndarray, size: int) -> np.ndarray:
-    return np.abs(pairs[:, 0] - pairs[:, 1]).reshape(-1, size, pairs.shape[2]).mean(1)
+    return np.abs(pairs[:, 0] - pairs[:, 1]).reshape(len(pairs) // size, size, pairs.shape[2]).mean(1)

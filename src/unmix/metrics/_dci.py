@@ -70,8 +70,8 @@ def dci(
     z_true : array-like of shape (n_samples, n_factors)
         None of the factors may be constant. With a single factor disentanglement is 1.
     z_hat : array-like of shape (n_samples, n_codes)
-        With a single code completeness is 1. When no code helps, as when all are constant, both are 0. Of two
-        equal codes "trees" uses the first only; the other probes share between them.
+        With a single code completeness is 1. When no code helps, as when all are constant, both are 0. Codes
+        that are copies of each other share what they tell.
     probe : {"trees", "boosting", "forest", "lasso"}
         "trees" are boosted over histograms and need lightgbm (extra `trees`). "boosting" is scikit-learn's
         gradient boosting with its defaults, which published tables use; "trees" come near its scores in a

@@ -42,8 +42,9 @@ def factor_vae_score(
     batch_size, n_train, n_eval : int
         Samples per vote, and numbers of votes.
     min_std : float
-        Codes that spread less are inactive. The published 0.05 is in the units of the codes; 0 leaves out
-        constant codes only and makes the score blind to scale. Without active codes the score is 0.
+        Codes that spread less are inactive. The published 0.05 is in the units of the codes; where none
+        spreads so far it is a share of the widest, with a warning. 0 leaves out constant codes only and makes
+        the score blind to scale. Where all codes are constant the score is 0.
     bins : int, optional
         From arrays, a continuous factor stands still within one of this many bins of equal counts; by default
         2 to 20 bins of ten samples or more.
@@ -75,22 +76,27 @@ def factor_vae_score(
     counts = {"batch_size": batch_size, "n_train": n_train, "n_eval": n_eval}
     draws = prepared(z_true, z_hat, generator, bins, discrete, random_state, **counts)
     codes = draws.codes
-    active = np.flatnonzero((codes.std(0, ddof=1) >= min_std) & ~is_constant(codes))
+    active = _active(codes, min_std)
     if not len(active):
-        _say_units(codes, min_std)
         return 0.0
     train, unseen = (_votes(draws, n, batch_size, active) for n in (n_train, n_eval))
     guess = train.argmax(1)
     return float(unseen[np.arange(len(active)), guess].sum() / n_eval)
 
 
-def _say_units(codes: np.ndarray, min_std: float) -> None:
-    """Warn where codes are inactive by their units alone."""
-    if not is_constant(codes).all():
-        warnings.warn(
-            f"all codes spread by less than min_std={min_std}, so that none counts. Pass min_std=0.",
-            stacklevel=3,
-        )
+def _active(codes: np.ndarray, min_std: float) -> np.ndarray:
+    """Return the codes that count, by the units of the widest where all are inactive by their units alone."""
+    varies, spread = ~is_constant(codes), codes.std(0, ddof=1)
+    found = np.flatnonzero((spread >= min_std) & varies)
+    if len(found) or not varies.any():
+        return found
+    widest = spread[varies].max()
+    warnings.warn(
+        f"all codes spread by less than min_std={min_std}, {widest:.2g} at most: those count that reach this "
+        "share of the widest. Collapsed codes should score 0: look at their spread.",
+        stacklevel=3,
+    )
+    return np.flatnonzero((spread >= min(min_std, 1.0) * widest) & varies)
 
 
 def _votes(draws: Interventions, n_votes: int, size: int, active: np.ndarray) -> np.ndarray:

@@ -138,7 +138,7 @@ def infomec(
         modularity=_above_even(told[:, told.sum(0) > 0].T) if active.any() else 0.0,
         explicitness=float(np.mean(explicit)) if active.any() else 0.0,
         compactness=_above_even(told) if active.any() else 0.0,
-        nmi=nmi,
+        nmi=np.minimum(nmi, 1.0),  # estimates of few rows exceed what there is to know
         active=tuple(active.tolist()),
         discrete=tuple(is_discrete.tolist()),
         discrete_codes=tuple(is_discrete_code.tolist()),
@@ -165,7 +165,7 @@ def _normalised(
         plug_in(source, labels(z)) if d else nearest_neighbours(source, z, k, rng)
         for z, d in zip(codes.T, discrete, strict=True)
     ]
-    return np.array(told) / entropy(source)
+    return np.array(told) / (entropy(source) or 1.0)  # of a factor that falls into one bin nothing is told
 
 
 def _active(codes: np.ndarray, discrete: np.ndarray, preset: _Preset) -> np.ndarray:

@@ -54,7 +54,8 @@ def modularity_explicitness(
     z_true : array-like of shape (n_samples, n_factors)
         None of the factors may be constant. With a single factor modularity is 1.
     z_hat : array-like of shape (n_samples, n_codes)
-        Constant codes are left out; where there is no other, modularity is 0 and explicitness 1/2.
+        A constant code tells of no factor and counts 0, as in the published estimate; where there is no
+        other, modularity is 0 and explicitness 1/2.
     discrete, discrete_codes : bool, sequence of bools, or None
         Which factors, and which codes, are discrete; by default those with at most 200 levels, each seen
         twice or more on average. For modularity continuous ones are cut into bins of equal width.
@@ -89,18 +90,20 @@ def modularity_explicitness(
         _area(column, d, standardised(codes), fit, held_out)
         for column, d in zip(truth.T, is_discrete, strict=True)
     ]
-    modularity = _modularity(all_labels(truth, is_discrete, n), latents)
+    modularity = _modularity(all_labels(truth, is_discrete, n), latents, codes.shape[1])
     return ModularityExplicitness(modularity, float(np.mean(areas)), tuple(is_discrete.tolist()))
 
 
-def _modularity(sources: list[np.ndarray], latents: list[np.ndarray]) -> float:
+def _modularity(sources: list[np.ndarray], latents: list[np.ndarray], n_codes: int) -> float:
+    """Average over all codes; those that are not among `latents` are constant and count 0."""
     if not latents:
         return 0.0
     squared = information_matrix(sources, latents) ** 2
     most = squared.max(0)
     others = (squared.sum(0) - most) / max(len(sources) - 1, 1)
     told = most > 0
-    return float(np.mean(np.where(told, 1 - others / np.where(told, most, 1.0), 0.0)))
+    of_each = np.where(told, 1 - others / np.where(told, most, 1.0), 0.0)
+    return float(np.mean(np.append(of_each, np.zeros(n_codes - len(latents)))))
 
 
 def _area(

@@ -34,6 +34,9 @@ def _cell(value: Any) -> str:
     return f"{value:.0%}" if isinstance(value, float) else str("" if value is None else value)
 
 
-def scores_page(headings: tuple[str, ...], rows: list[tuple[str, ...]], caption: str) -> str:
-    """Return the page: one table, and how to read it."""
-    return filled("scores.html", title="Scores", headings=headings, rows=rows, caption=caption)
+def scores_page(
+    headings: tuple[str, ...], rows: list[tuple[str, ...]], caption: str, warning: str = ""
+) -> str:
+    """Return the page: what not to believe, one table, and how to read it."""
+    parts = {"headings": headings, "rows": rows, "caption": caption, "warning": warning}
+    return filled("scores.html", title="Scores", **parts)

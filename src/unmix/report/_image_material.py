@@ -1,5 +1,6 @@
 """What a page about images is made of: the model beside the images, the verdict, strips and scores."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -234,13 +235,16 @@ def explained(look: Look, codes: np.ndarray) -> float:
 def pixel_components(images: np.ndarray, n: int) -> np.ndarray:
     """Return as many components of the pixels as there are latents, for which no network was needed."""
     from sklearn.decomposition import PCA
+    from sklearn.exceptions import ConvergenceWarning
 
     from ..estimators import FastICA
 
     pixels = brightness(images).reshape(len(images), -1)
     principal = PCA(min(n, *pixels.shape), random_state=0).fit_transform(pixels).astype(np.float64)
     kept = principal[:, principal.std(0) > 1e-6 * max(float(principal.std()), 1e-12)]
-    return FastICA(kept.shape[1], random_state=0).fit_transform(kept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a peer, which is there to be beaten
+        return FastICA(kept.shape[1], random_state=0).fit_transform(kept)
 
 
 def first_step(model: Any) -> Any:

@@ -13,12 +13,13 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from unmix._files import atomic_path
-from unmix.rows import opened_parquet, parquet_batches
+from unmix.rows import file_rows, opened_parquet, parquet_batches
 
 from ._arrays import split_key
 from ._arrow_files import of_arrow, whole
 from ._choice import matched
 from ._like import followed, read_like
+from ._raw import Raw
 from ._read import check_file, suffix_of
 from ._table import EVERY, Columns, Recipe, Table
 from ._write import check_writable, csv_header, csv_options, csv_ready, csv_stream, joined, write
@@ -33,7 +34,8 @@ Put = Callable[[np.ndarray, Table], None]
 def blocks_like(
     source: Any, recipe: Recipe, *, columns: Columns = EVERY, keys: Sequence[str] = ("x",)
 ) -> Iterator[Block]:
-    """Yield blocks of rows as `read_like` returns the whole: of Parquet and Feather files one at a time.
+    """Yield blocks of rows as `read_like` returns the whole: of NPY, Parquet and Feather files and of folders
+    of shards one at a time.
 
     Examples
     --------
@@ -42,10 +44,11 @@ def blocks_like(
     >>> [table.values.shape for table, _ in blocks_like(path, Recipe(("c", "a")))]
     [(3, 2)]
     """
-    if not isinstance(source, str | Path) or suffix_of(split_key(str(source))[0]) not in (
-        ".parquet",
-        ".feather",
-    ):
+    suffix = suffix_of(split_key(str(source))[0]) if isinstance(source, str | Path) else ""
+    if suffix == ".npy" or _is_folder(source):
+        yield from _of_rows(Path(source), recipe, columns)
+        return
+    if suffix not in (".parquet", ".feather"):
         yield read_like(source, recipe, columns=columns, keys=keys)
         return
     file = Path(source)
@@ -53,6 +56,20 @@ def blocks_like(
     read_all = replace(columns, drop=())  # for columns to drop are not even read
     for batch in _batches(file, columns):
         yield followed(of_arrow(batch, file.suffix[1:].lower(), str(file)), recipe, read_all, str(file))
+
+
+def _is_folder(source: Any) -> bool:
+    return isinstance(source, str | Path) and Path(source).is_dir()
+
+
+def _of_rows(place: Path, recipe: Recipe, columns: Columns) -> Iterator[Block]:
+    """Yield blocks of an array that stays in its file, or of shards."""
+    if not place.is_dir():
+        check_file(place)
+    rows = file_rows(place, lambda n_columns: max(1, ENTRIES // n_columns))
+    for block in rows.blocks():
+        raw = Raw("npy", matrix=np.array(block), names=rows.names)
+        yield followed(raw, recipe, columns, str(place))
 
 
 def _batches(file: Path, columns: Columns) -> Iterator[pa.Table]:
@@ -94,7 +111,8 @@ def writing(path: str | Path, names: Sequence[str], *, key: str = "x") -> Iterat
     file, suffix = check_writable(path), suffix_of(path)
     if suffix not in STREAMED:
         parts: list[tuple[np.ndarray, Table]] = []
-        yield lambda values, like: parts.append((values, like))
+        # ids alone are written beside the numbers: the rows that were read need not stay
+        yield lambda values, like: parts.append((values, replace(like, values=np.array(like.values[:0]))))
         _write_whole(file, parts, names, key)
         return
     with atomic_path(file) as draft, ExitStack() as stack:

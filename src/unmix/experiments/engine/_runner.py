@@ -15,6 +15,7 @@ from ._work import described, perform
 
 Listener = Callable[[str, Task, dict[str, Any] | None], None]
 _POLL = 0.2
+_DEATHS = 3  # of workers that ran a run by itself, before it is held to be the cause
 
 
 @dataclass
@@ -50,9 +51,9 @@ def sweep(
     """Do all runs that the store does not have, and store each as soon as it is done.
 
     At the end, also of a sweep that is stopped, results are folded into one file for each table. A run that
-    raises is stored with its error and tried again by the next sweep. A run whose process dies is tried once
-    more by itself. Another sweep on the same folder shares the work, and so do tables of one sweep that ask
-    for the same run: it is done once, and stored for each.
+    raises is stored with its error and tried again by the next sweep. A run whose process dies is tried by
+    itself, three times. Another sweep on the same folder shares the work, and so do tables of one sweep that
+    ask for the same run: it is done once, and stored for each.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ class _Pool:
         self.workers = workers
         self.executor = process_pool(workers) if executor is None else executor
         self.flying: dict[Future[Any], tuple[Task, IO[str]]] = {}
-        self.suspects: set[str] = set()  # in flight when a worker died: each is tried again by itself
+        self.suspects: dict[str, int] = {}  # in flight when a worker died: tried by itself, so many times
 
     @property
     def room(self) -> int:
@@ -203,7 +204,7 @@ def _run(
             if isinstance(result, BaseException) and not isinstance(result, Exception):
                 store.release(task, claim)
                 raise result  # Ctrl-C reached the worker first
-            pool.suspects.discard(task.key)
+            pool.suspects.pop(task.key, None)
             record = _record(task, result, command)
             store.write(record)
             store.release(task, claim)
@@ -228,13 +229,13 @@ def _submit(
             elsewhere.append(task)
         elif sharing is not None and _stored(store, task):  # by another sweep, since we looked
             store.release(task, claim)
-            pool.suspects.discard(task.key)
+            pool.suspects.pop(task.key, None)
             tell("skip", task)
         elif sharing is not None and (shared := _of_another_table(store, task, sharing)) is not None:
             tell("start", task)
             store.write(_record(task, shared, command))
             store.release(task, claim)
-            pool.suspects.discard(task.key)
+            pool.suspects.pop(task.key, None)
             tell("done", task, shared)
         else:
             tell("start", task)
@@ -253,8 +254,8 @@ def _of_another_table(store: Store, task: Task, sharing: dict[str, list[Task]]) 
 
 
 def _guilty(task: Task, pool: _Pool) -> bool:
-    """Whether a run was alone when its worker died, for the second time."""
-    return task.key in pool.suspects
+    """Whether a run was alone when its worker died, once more than is forgiven."""
+    return pool.suspects.get(task.key, 0) >= _DEATHS - 1
 
 
 def _is_broken(executor: Executor) -> bool:
@@ -267,7 +268,7 @@ def _recover(broken: Sequence[Task], wanted: deque[Task], store: Store, pool: _P
         store.release(task, claim)
     again = [*broken, *(task for task, _ in pool.flying.values())]
     pool.flying.clear()
-    pool.suspects.update(task.key for task in again)
+    pool.suspects.update({task.key: pool.suspects.get(task.key, -1) + 1 for task in again})
     wanted.extendleft(reversed(again))
     pool.replace()
 

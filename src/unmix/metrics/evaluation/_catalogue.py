@@ -33,7 +33,7 @@ class Measure:
     n_boot, n_draws : int
         The most half-samples, and draws of null and floor.
     n_samples : int or None
-        The most samples.
+        The most samples; None for as many as hold `ENTRIES` numbers.
     kinds : bool
         Whether discrete and continuous factors are treated differently.
     parts : tuple of str
@@ -49,6 +49,7 @@ class Measure:
     parts: tuple[str, ...] = ()
 
 
+ENTRIES = 2**22  # of truth and codes together that a quick metric is computed on as often as it is drawn
 _cheap = Measure
 _medium = partial(Measure, n_boot=20, n_draws=5, n_samples=10_000)
 _slow = partial(Measure, n_boot=8, n_draws=3, n_samples=5_000)

@@ -54,7 +54,8 @@ def evaluate(
         samples, and stated in the result.
     n_boot : int
         Half-samples for the interval. Slow metrics use at most 20, 8 or 5 of them, 5, 3 or 2 draws for null
-        and floor instead of 20, and at most 10,000, 5,000 or 1,000 samples; the result states the numbers.
+        and floor instead of 20, and at most 10,000, 5,000 or 1,000 samples. Quick ones use as many
+        as 4 million numbers hold, thousands of rows at widths of hundreds. The result states the numbers.
     random_state : int, numpy.random.Generator or None
 
     Returns

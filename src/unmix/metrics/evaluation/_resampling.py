@@ -9,9 +9,10 @@ import numpy as np
 
 from .._checks import is_constant, standardised
 from .._floor import rotation
-from ._catalogue import Measure
+from ._catalogue import ENTRIES, Measure
 
 _TRIES = 100
+_LEAST = 1000
 Parts = dict[str, float]
 
 
@@ -41,7 +42,7 @@ def draw(
 ) -> Draws:
     """Evaluate a metric as often as its budget says; all its values come from the same evaluations."""
     usable = partial(_usable, mask=mask if measure.kinds else np.zeros_like(mask))
-    n = len(truth) if measure.n_samples is None else min(measure.n_samples, len(truth))
+    n = min(most_samples(measure, truth.shape[1] + codes.shape[1]), len(truth))
     if n < len(truth):
         rows = _part(truth, n, usable, rng)
         truth, codes, raw = truth[rows], codes[rows], None if raw is None else raw[rows]
@@ -63,6 +64,11 @@ def draw(
         n_samples=n,
         beside={name: call(truth, other)[0] for name, other in others.items()},
     )
+
+
+def most_samples(measure: Measure, width: int) -> int:
+    """Return how many samples a metric is computed on at most, by its own bound or by the width of tables."""
+    return max(_LEAST, ENTRIES // width) if measure.n_samples is None else measure.n_samples
 
 
 def _on_half(

@@ -111,6 +111,22 @@ class Evaluation(Mapping[str, Score]):
         return len(self.scores)
 
     @property
+    def chance(self) -> tuple[str, ...]:
+        """The metrics whose values can't be told from those of shuffled codes.
+
+        >>> Evaluation({"mcc": Score(0.1, (0.0, 0.2), 0.1, 0.7, None, 0.01, 100)}).chance
+        ('mcc',)
+        """
+        return tuple(name for name, score in self.scores.items() if score.reading == "chance")
+
+    @property
+    def warning(self) -> str:
+        """What is to be read before the numbers, or nothing."""
+        if not self.chance:
+            return ""
+        return f"Can't be told from shuffled codes: {', '.join(self.chance)}. Do not read these values."
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns: "metric", then what `records` holds."""
         return ("metric", "value", "low", "high", *_MORE, *self.references)
@@ -162,7 +178,8 @@ class Evaluation(Mapping[str, Score]):
     def __str__(self) -> str:
         rows = [self._heads(_HEADINGS), *self._rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        return "\n".join([self.warning, *lines] if self.warning else lines)
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         wide = [self._heads(_HEADINGS), *self._rows()]
@@ -179,6 +196,8 @@ class Evaluation(Mapping[str, Score]):
             drawn.add_column(name, no_wrap=True)
         for row in rows[1:]:
             drawn.add_row(*map(Text, row))  # a name is no markup
+        if self.warning:
+            yield Text(self.warning, style="bold")
         yield drawn
         yield Text(self._caption(), style="dim")
 
@@ -206,7 +225,7 @@ class Evaluation(Mapping[str, Score]):
 
     def _html(self) -> str:
         pages = import_module("unmix.report._answers")  # above this room: asked for only here
-        return pages.scores_page(self._heads(_HEADINGS), self._rows(), self._caption())
+        return pages.scores_page(self._heads(_HEADINGS), self._rows(), self._caption(), self.warning)
 
     def _caption(self) -> str:
         left_out = f"Undefined here: {', '.join(self.undefined)}." if self.undefined else ""

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from scipy.linalg import qr
 from torch import Tensor
 
 from unmix.rows import DaskRows, Rows, array_rows
@@ -13,6 +14,8 @@ from ._reliability import Shape, shape_of
 from ._rotations import Evaluate
 from ._sums import contrast_sums, shape_sums, spread_sums
 
+RTOL = 1e-6  # share of the largest variance below which a direction counts as none, unless another is named
+_ROUNDING = 8 * np.finfo(float).eps  # share of its mean by which a constant column may spread
 HELD = 2**26  # entries of white rows of a file that are kept in memory, not read again for each pass
 
 
@@ -25,11 +28,14 @@ class Spread(NamedTuple):
 
 
 class Whitening(NamedTuple):
-    """Linear maps of centred rows to white ones and back, and how many directions vary at all."""
+    """Linear maps of centred rows to white ones and back, how many directions vary at all, and the columns
+    that tell nothing beside the others, one for each direction that does not.
+    """
 
     to: np.ndarray
     back: np.ndarray
     rank: int
+    dropped: np.ndarray
 
 
 def spread_of(rows: Rows | DaskRows, place: torch.device) -> Spread:
@@ -48,24 +54,66 @@ def spread_of(rows: Rows | DaskRows, place: torch.device) -> Spread:
     return Spread(int(n), (shift + left).cpu().numpy(), covariance.cpu().numpy())
 
 
-def whitening_of(spread: Spread, n_components: int | None, rtol: float) -> Whitening:
-    """Keep the directions whose variance exceeds `rtol` times the largest, the widest first."""
-    values, vectors = np.linalg.eigh(spread.covariance)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    negligible = np.square(np.finfo(float).eps * (1 + np.abs(spread.mean).max()))
-    if values[0] <= negligible:
+def whitening_of(spread: Spread, n_components: int | None, rtol: float | None) -> Whitening:
+    """Keep the directions whose variance exceeds `rtol` times the largest, the widest first.
+
+    Without `rtol` it is 1e-6, and columns count in units of their own spread where that finds more directions
+    than their own units do: a column in millimetres tells as much as one in kilometres.
+    """
+    size = np.sqrt(np.maximum(np.diag(spread.covariance), 0.0))
+    varies = size > _ROUNDING * np.abs(spread.mean)
+    if not varies.any():
         raise ValueError("`X` must vary, all of its columns are constant. Check the data.")
-    floor = max(rtol, len(values) * np.finfo(float).eps) * values[0]
-    rank = min(int((values > floor).sum()), spread.n_samples - 1)
-    if n_components is not None and n_components > rank:
+    found = _directions(spread, np.ones_like(size), RTOL if rtol is None else rtol)
+    if (
+        rtol is None
+        and len(found.values) > found.rank
+        and (n_components is None or n_components > found.rank)
+    ):
+        even = _directions(spread, np.where(varies, size, np.inf), RTOL)
+        found = even if even.rank > found.rank else found
+    if n_components is not None and n_components > found.rank:
+        share = RTOL if rtol is None else rtol
         raise ValueError(
-            f"`n_components` must be at most the rank of X, which is {rank} (directions with more than "
-            f"rtol={rtol:g} of the largest variance), got {n_components}. Ask for fewer, or lower `rtol`."
+            f"`n_components` must be at most the rank of X, which is {found.rank} (directions with more than "
+            f"rtol={share:g} of the largest variance), got {n_components}. Ask for fewer, or lower `rtol`."
         )
-    kept = slice(0, rank if n_components is None else n_components)
-    scale, axes = np.sqrt(values[kept]), vectors[:, kept]
+    return _kept(found, n_components)
+
+
+class _Directions(NamedTuple):
+    """Principal directions of columns in some units, the widest first, and how many of them vary."""
+
+    values: np.ndarray
+    axes: np.ndarray
+    unit: np.ndarray
+    rank: int
+
+
+def _directions(spread: Spread, unit: np.ndarray, rtol: float) -> _Directions:
+    values, vectors = np.linalg.eigh(spread.covariance / unit[:, None] / unit)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    floor = max(rtol, len(values) * np.finfo(float).eps) * values[0]
+    return _Directions(values, vectors, unit, min(int((values > floor).sum()), spread.n_samples - 1))
+
+
+def _kept(found: _Directions, n_components: int | None) -> Whitening:
+    kept = slice(0, found.rank if n_components is None else n_components)
+    scale, axes = np.sqrt(found.values[kept]), found.axes[:, kept]
     axes = axes * np.where(axes[np.abs(axes).argmax(0), np.arange(axes.shape[1])] < 0, -1.0, 1.0)
-    return Whitening((axes / scale).T, axes * scale, rank)
+    units = np.where(np.isinf(found.unit), 0.0, found.unit)  # of constant columns nothing comes back
+    return Whitening(
+        (axes / scale).T / found.unit, units[:, None] * (axes * scale), found.rank, _dropped(found)
+    )
+
+
+def _dropped(found: _Directions) -> np.ndarray:
+    """Return the columns that the others determine, one for each direction that does not vary."""
+    left = len(found.values) - found.rank
+    if not left:
+        return np.empty(0, dtype=np.int64)
+    _, order = qr(found.axes[:, : found.rank].T, mode="r", pivoting=True)
+    return np.sort(order[found.rank :])
 
 
 class White(NamedTuple):
