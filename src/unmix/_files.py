@@ -1,12 +1,10 @@
 """Files that are either there in full or not there at all."""
 
-import json
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 
 @contextmanager
@@ -78,22 +76,6 @@ def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> Path:
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
     return Path(path)
-
-
-def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a JSON document, and say plainly when it is none.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> read_json(atomic_write(Path(tempfile.mkdtemp()) / "one.json", "[1, 2]"))
-    [1, 2]
-    """
-    try:
-        return json.loads(Path(path).read_bytes())
-    except ValueError as error:
-        name = Path(path).name
-        raise ValueError(f"`path` must be a whole JSON document, got {name!r}: {error}") from error
 
 
 def _to_disk(path: Path) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 
-from unmix._files import atomic_path, atomic_write, read_json
+from unmix._files import atomic_path, atomic_write
+from unmix._untrusted import read_object
 from unmix._waiting import waiting
 from unmix.rows import (
     ActivationStore,
@@ -223,7 +224,7 @@ def _claim(folder: Path, plan: Plan) -> None:
     if plan.dtype not in _TYPES:
         raise ValueError(f"`dtype` must be one of {', '.join(_TYPES)}, got {plan.dtype!r}.")
     if (folder / PLAN).is_file():
-        known = read_json(folder / PLAN)
+        known = read_object(folder / PLAN)
         other = [k for k in known["about"] if known["about"][k] != plan.about.get(k)]
         if known["plan"] != plan.digest:
             raise ValueError(

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from unmix._files import atomic_write, read_json
+from unmix._files import atomic_write
+from unmix._untrusted import read_object
 
 _ROOMS = ("unmix.nn", "unmix.penalties", "unmix.training")
 _ELSEWHERE = (
@@ -87,7 +88,7 @@ def seed_of_run(folder: Path | None, estimator: Any, seed: int) -> int:
     settings["class"] = type(estimator).__name__
     given = isinstance(estimator.random_state, int | np.integer)
     if path.exists():
-        saved = read_json(path)
+        saved = read_object(path)
         differing = sorted(k for k in settings if saved["settings"].get(k) != settings[k])
         differing += ["random_state"] * (given and saved["seed"] != seed)
         if differing:
