@@ -25,6 +25,19 @@ _KINDS: dict[str, Any] = {
     "feature_names_in_": np.ndarray,
     "image_shape_": np.ndarray,
 }
+_AXES = {  # of what is known of columns (x) and latents (z)
+    "structure_": "xz",
+    "loadings_": "xz",
+    "mixing_": "xz",
+    "components_": "zx",
+    "whitening_": "zx",
+    "feature_names_in_": "x",
+    "gaussian_": "z",
+    "nongaussianity_": "z",
+    "reliability_": "z",
+    "firing_": "z",
+    "max_activation_": "z",
+}
 
 
 def tried(model: Any, n_stored: int) -> Any:
@@ -65,19 +78,19 @@ def _shape(model: Any, n_stored: int) -> tuple[int, ...]:
 
 def _agree(model: Any, found: Any, n_latents: int) -> None:
     """Compare what is said of columns and latents with how many of them there are."""
-    n_columns, names, structure = model.n_features_in_, found.feature_names_in, found.structure
-    if names is not None and len(names) != n_columns:
-        raise ValueError(f"it names {len(names)} columns of {n_columns}")
-    if structure is not None and structure.support.shape != (n_columns, n_latents):
-        raise ValueError(f"its structure is of shape {structure.support.shape}, not {(n_columns, n_latents)}")
-    found.to_dict(), found.story
-    if found.recipe is not None:
-        _ = found.recipe.story, found.recipe.check()
+    sizes = {"x": model.n_features_in_, "z": n_latents}
+    known = {name: vars(model).get(name) for name in _AXES}
+    known["structure_"] = None if found.structure is None else found.structure.support
+    for name, value in known.items():
+        wanted = tuple(sizes[axis] for axis in _AXES[name])
+        if value is not None and np.shape(value) != wanted:
+            raise ValueError(f"{name} is of shape {np.shape(value)}, not {wanted}")
+    _ = found.to_dict(), found.story, None if found.recipe is None else found.recipe.story
 
 
 @contextmanager
 def as_large_as(tensors: dict[str, Tensor]) -> Iterator[None]:
-    """Let networks be built that are about as large as the weights of a file: settings may ask for any size."""
+    """Let networks be built about as large as the weights of a file: settings may ask for any size."""
     left = [_PARTS + 4 * len(tensors), _BESIDE + 4 * sum(tensor.numel() for tensor in tensors.values())]
 
     def count(module: nn.Module, name: str, parameter: Any) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import IO
 
 from ..._files import atomic_write
+from ..._locks import HAS_LOCKS, leave, take
 from ..._untrusted import read_json, require_regular
-from ._locks import HAS_LOCKS, leave, take
 from ._records import Lines, Record, fault_of, from_lines, sealed, to_lines
 from ._task import Task
 
