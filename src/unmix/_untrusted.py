@@ -8,7 +8,8 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -91,6 +92,24 @@ def require_plausible(path: str | os.PathLike[str], packed: int, unpacked: int) 
         raise ValueError(
             f"`{path}` must hold about as much as it seems to: {packed:,} bytes would become {unpacked:,}. "
             "If that is meant, store it as NPY."
+        )
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Refuse names that several columns share: one of them would be lost.
+
+    Examples
+    --------
+    >>> check_names(["a", "b", "a"], "t.csv")
+    Traceback (most recent call last):
+    ValueError: `t.csv` must have different names for columns, it repeats 'a'. Rename them.
+    """
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        more = f" and {len(twice) - 5:,} more" if len(twice) > 5 else ""
+        shown = ", ".join(map(repr, twice[:5])) + more
+        raise ValueError(
+            f"`{source}` must have different names for columns, it repeats {shown}. Rename them."
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unmix._untrusted import each_whole, require_plausible, whole
+from unmix._untrusted import check_names, each_whole, require_plausible, whole
 
 _BATCH, _ENTRIES = 8192, 1 << 21  # rows and entries of a block, at most
 LARGE = 1 << 29  # bytes of a group of rows
@@ -51,13 +51,12 @@ def opened_parquet(file: Path) -> Any:
     """Open a file to be read in blocks: of a large group of rows no more than some pages are in memory."""
     with whole(file, "Parquet file"):
         opened = arrow().parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
+    check_names(opened.schema_arrow.names, str(file))
     require_plausible(file, file.stat().st_size, 8 * opened.metadata.num_rows * opened.metadata.num_columns)
     return opened
 
 
-def parquet_batches(
-    file: Path, opened: Any, names: Sequence[str], n_rows: int, first: int = 0
-) -> Iterator[Any]:
+def parquet_batches(opened: Any, names: Sequence[str], n_rows: int, first: int = 0) -> Iterator[Any]:
     """Yield blocks of rows of an open file as Arrow tables, from a group of rows on.
 
     A page of each column must be in memory, which is too much of thousands of columns in groups of a million
@@ -67,8 +66,7 @@ def parquet_batches(
         if opened.metadata.row_group(group).total_byte_size > LARGE:
             yield from _laid_out(opened, group, names, n_rows)
         else:
-            batches = opened.iter_batches(n_rows, row_groups=[group], columns=list(names))
-            for batch in each_whole(str(file), "Parquet file", batches):
+            for batch in opened.iter_batches(n_rows, row_groups=[group], columns=list(names)):
                 yield arrow().Table.from_batches([batch])
 
 
@@ -116,7 +114,8 @@ def _from(file: Path, names: tuple[str, ...], dtype: np.dtype, start: int) -> It
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right")) if sizes else 0
         skip = start - sum(sizes[:first])
         n_rows = max(256, min(_BATCH, _ENTRIES // len(names)))
-        for batch in parquet_batches(file, opened, names, n_rows, first):
+        batches = parquet_batches(opened, names, n_rows, first)
+        for batch in each_whole(file, "Parquet file", batches):
             columns = [column.to_numpy() for column in batch.columns]
             rows = np.stack(columns, axis=1).astype(dtype, copy=False)
             if skip < len(rows):

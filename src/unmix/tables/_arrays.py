@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from unmix._untrusted import npz_array, npz_names, opened_npz, read_npy
+from unmix._untrusted import check_names, npz_array, npz_names, opened_npz, read_npy
 from unmix.rows import keys_of, read_tensor
 
-from ._names import listed
-
 NAMES, IDS = "_names", "_ids"  # in an NPZ file `x_names` holds the column names of `x`, `x_ids` those of rows
+_SHOWN = 20  # names, at most
 
 Stored = tuple[Any, tuple[str, ...] | None, np.ndarray | None, dict[str, np.ndarray]]
 
@@ -49,6 +48,7 @@ def _read_npz(file: Path, key: str | None, keys: Sequence[str], also: Sequence[s
         held = npz_names(archive)
         name = _pick(held, key, keys, str(file))
         names, ids = (_labels(archive, name + end) if name + end in held else None for end in (NAMES, IDS))
+        check_names([] if names is None else [str(each) for each in names], str(file))
         more = {other: npz_array(archive, other) for other in also if other in held}
         return npz_array(archive, name), None if names is None else tuple(map(str, names)), ids, more
 
@@ -65,14 +65,20 @@ def _pick(held: list[str], key: str | None, keys: Sequence[str], source: str) ->
     """Choose one array of a file, or say which there are."""
     arrays = [name for name in held if not name.endswith((NAMES, IDS))]
     if key is not None and key not in arrays:
-        raise ValueError(f"`{source}` must hold an array {key!r}, it holds {listed(arrays) or 'none'}.")
+        raise ValueError(f"`{source}` must hold an array {key!r}, it holds {_few(arrays)}.")
     if key is not None:
         return key
     wanted = [name for name in keys if name in arrays] or (arrays if len(arrays) == 1 else [])
     if not wanted:
         called = f" or one called {' or '.join(keys)}" if keys else ""
         raise ValueError(
-            f"`{source}` must hold one array{called}, it holds {listed(arrays) or 'none'}. "
+            f"`{source}` must hold one array{called}, it holds {_few(arrays)}. "
             f"Pick one as `{Path(source).name}:name`."
         )
     return wanted[0]
+
+
+def _few(names: list[str]) -> str:
+    """Name a few of thousands."""
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more or "none"

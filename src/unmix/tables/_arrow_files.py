@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.feather
+import pyarrow.ipc
 import pyarrow.parquet
 
-from unmix._untrusted import parse_json, require_plausible
+from unmix._untrusted import check_names, parse_json, require_plausible
 from unmix._untrusted import whole as untrusted
 from unmix.rows import opened_parquet
 
-from ._names import check_names
 from ._raw import Raw, plain, text_of
 
 
@@ -35,6 +35,8 @@ def _check_feather(file: Path) -> None:
     """Do the same for a Feather file, whose rows are counted without unpacking them."""
     import pyarrow.dataset
 
+    with whole(file, lambda: pa.memory_map(str(file))) as mapped:
+        check_names(whole(file, lambda: pa.ipc.open_file(mapped)).schema.names, str(file))
     held = whole(file, lambda: pyarrow.dataset.dataset(file, format="feather"))
     n_entries = whole(file, lambda: held.count_rows()) * len(held.schema)
     require_plausible(file, file.stat().st_size, 8 * n_entries)

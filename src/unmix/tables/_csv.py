@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from unmix._untrusted import require_plausible, whole
+from unmix._untrusted import check_names, require_plausible, whole
 
 from ._choice import NUMBER, matched
-from ._csv_faults import check_bytes, fault_of, odd_text
-from ._names import check_names, names_in
+from ._csv_faults import check_bytes, check_first_line, fault_of, odd_text
+from ._names import names_in
 from ._numbers import MARKERS, is_number
 from ._raw import Raw, kinds_of, numbers, plain, text_of
 from ._table import Columns
@@ -79,7 +79,9 @@ def layout_of(file: Path, head: bytes) -> Layout:
     delimiter = "\t" if tabs else _delimiter(line)
     with whole(file, "CSV file"):
         first = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter))]
-    header = any(cell not in MARKERS and not is_number(cell.replace(",", ".")) for cell in first)
+    words = [cell for cell in first if cell not in MARKERS and not is_number(cell.replace(",", "."))]
+    check_first_line(file, first, words)
+    header = bool(words)
     blank = len(decoded) - len(text)
     return Layout(delimiter, first, header, decoded.count("\n", 0, blank))
 

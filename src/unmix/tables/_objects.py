@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from unmix._untrusted import require_plausible, whole
+from unmix._untrusted import check_names, require_plausible, whole
 
 from ._arrow_files import of_arrow
 from ._choice import nearest
-from ._names import check_names, listed
+from ._names import listed
 from ._raw import Raw, text_of
 from ._table import Columns
 

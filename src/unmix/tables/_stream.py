@@ -68,7 +68,7 @@ def _batches(file: Path, columns: Columns) -> Iterator[pa.Table]:
     with opened_parquet(file) as stored:
         kept = _kept(stored.schema_arrow.names, columns, file)
         rows = max(1, ENTRIES // max(1, len(kept)))
-        yield from parquet_batches(file, stored, kept, rows)
+        yield from each_whole(file, "Parquet file", parquet_batches(stored, kept, rows))
 
 
 def _kept(names: Sequence[str], columns: Columns, file: Path) -> list[str]:
