@@ -44,7 +44,7 @@ def require_regular(path: str | os.PathLike[str]) -> Path:
 def whole(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
     """Say which file can't be read, however that shows: nobody knows all that a reader may raise.
 
-    Only what other programs' files are read with belongs inside; an error of ours would be told as theirs.
+    An error of ours, which begins with what it is about, passes as it is.
 
     Examples
     --------
@@ -58,10 +58,16 @@ def whole(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
         yield
     except (ImportError, FileNotFoundError):
         raise
+    except ValueError as error:
+        raise error if str(error).startswith("`") else _broken(path, kind, error) from None
     except MemoryError as error:
         raise ValueError(f"`{path}` must fit into memory, it does not. ({_reason(error)})") from None
     except Exception as error:
-        raise ValueError(f"`{path}` must be a whole {kind}. ({_reason(error)})") from None
+        raise _broken(path, kind, error) from None
+
+
+def _broken(path: str | os.PathLike[str], kind: str, error: Exception) -> ValueError:
+    return ValueError(f"`{path}` must be a whole {kind}. ({_reason(error)})")
 
 
 def each_whole(path: str | os.PathLike[str], kind: str, parts: Iterable[Part]) -> Iterator[Part]:

@@ -3,6 +3,7 @@
 A fork of a process that runs no other thread takes milliseconds, so that hundreds of kills take minutes.
 """
 
+import contextlib
 import os
 import signal
 import time
@@ -58,8 +59,6 @@ def stopped(arguments, folder, signum, after):
     """Send a signal to a command after some seconds, and return how it ended and what it said."""
     process = forked(arguments, folder)
     time.sleep(after)
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(process, signum)
-    except ProcessLookupError:
-        pass
     return ended(process), (Path(folder) / "said").read_text()

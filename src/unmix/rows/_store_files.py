@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unmix._files import atomic_write
-from unmix._untrusted import as_object, parse_json, read_npy, read_object
+from unmix._untrusted import as_object, parse_json, read_npy, read_object, whole
 
 from ._files import joined_rows
 from ._rows import Rows
@@ -45,8 +45,9 @@ def open_store(place: Path) -> ActivationStore:
     info = read_object(place / _INDEX)
     if info.get("format") != _FORMAT:
         raise ValueError(f"`path` must hold the format {_FORMAT}, {str(place)!r} has {info.get('format')!r}.")
-    files = [_checked_shard(place, shard, info) for shard in info["shards"]]
-    rows = joined_rows([shard_rows(file) for file in files], str(place))
+    with whole(place / _INDEX, "index of a store of activations"):
+        files = [_checked_shard(place, shard, info) for shard in info["shards"]]
+        rows = joined_rows([shard_rows(file) for file in files], str(place))
 
     @lru_cache
     def column(name: str) -> np.ndarray | None:

@@ -65,11 +65,8 @@ def _margin(value: Any, path: Path) -> float | None:
 
 
 def _load_csv(path: Path) -> tuple[np.ndarray, None]:
-    try:
+    with whole(path, "text file of cells in UTF-8"):
         text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"`path` must be a text file, got {path.name!r}: {error}") from error
-    with whole(path, "CSV file"):
         rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]
     if not rows:
         raise ValueError(f"`path` must hold at least one row, got {path.name!r} without any.")

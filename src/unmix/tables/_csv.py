@@ -81,7 +81,8 @@ def layout_of(file: Path, head: bytes) -> Layout:
         first = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter))]
     words = [cell for cell in first if cell not in MARKERS and not is_number(cell.replace(",", "."))]
     check_first_line(file, first, words)
-    header = bool(words)
+    counted = first[0] == "" and first[1:] == [str(j) for j in range(len(first) - 1)]  # as pandas writes
+    header = bool(words) or (counted and len(first) > 1)
     blank = len(decoded) - len(text)
     return Layout(delimiter, first, header, decoded.count("\n", 0, blank))
 

@@ -43,13 +43,13 @@ def check_first_line(file: Path, first: Sequence[str], words: Sequence[str]) -> 
     cells = [cell.replace(",", ".") for cell in first if cell not in MARKERS]
     numbers = [float(cell) for cell in cells if is_number(cell)]
     steps = np.sign(np.diff(numbers))
-    ordered = bool((steps == 1).all() or (steps == -1).all())
+    ordered = bool((steps == 1).all() or (len(steps) > 1 and (steps == -1).all()))
     named = first[: len(words)] == words or 2 * len(words) >= len(first)
     marks = [word for word in words if not any(letter.isalnum() for letter in word)]
     if numbers and words and (marks or not (ordered and named)):
         raise ValueError(
-            f"`{file}` must have names or numbers in its first line, it has both: {(marks or words)[0]!r} and "
-            f"{numbers[0]:g}. Leave missing values empty, or name every column with a word."
+            f"`{file}` must have names or numbers in its first line, it has both: {(marks or words)[0]!r} "
+            f"and {numbers[0]:g}. Leave missing values empty, or name every column with a word."
         )
 
 

@@ -65,7 +65,10 @@ def survey(path: str | Path, columns: Columns, *, on_progress: Progress = lambda
     """
     file = Path(path)
     check_file(file)
-    stride = max(1, -(-n_rows_in(file)[0] // FEW))
+    n_rows = n_rows_in(file)[0]
+    if not n_rows:
+        raise ValueError(f"`{file}` must have rows, it has none. Check the export.")
+    stride = max(1, -(-n_rows // FEW))
     beside, recipe = read_beside(file, columns, every=stride)
     names = recipe.features
     seen, few = _passed(_opened(file, names), stride, on_progress)
