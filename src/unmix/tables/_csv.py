@@ -246,15 +246,19 @@ def _pieces(stream: Any, file: Path) -> Iterator[bytes]:
         yield rest
 
 
+def _without_blanks(column: Any) -> Any:
+    """Mark missing text as missing."""
+    if not pa.types.is_string(column.type):
+        return column
+    return pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+
+
 def _raw(file: Path, layout: Layout, parts: Parts, names: list[str]) -> Raw:
-    """Take the labels of rows out, and mark missing text as missing."""
+    """Take the labels of rows out of the table."""
     kind = "tsv" if layout.delimiter == "\t" else "csv"
     kind += ".gz" if file.suffix.lower() == ".gz" else ""
     rest, ids = parts.rest, None
-    for j, column in enumerate(rest.columns):
-        if pa.types.is_string(column.type):
-            blank = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
-            rest = rest.set_column(j, rest.column_names[j], blank)
+    rest = pa.table([_without_blanks(column) for column in rest.columns], names=rest.column_names)
     if "" in rest.column_names and len(names) > 1:
         ids = text_of(plain(rest.column("")))
         rest = rest.drop_columns([""])
