@@ -3,7 +3,8 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -212,11 +213,26 @@ def write_store(plan: Plan, out: str | os.PathLike[str], *, verbose: bool | None
         for number in range(plan.n_shards):
             show(number / plan.n_shards, f"shard {number + 1} of {plan.n_shards}")
             if not _is_there(_file(folder, number), plan):
-                _write_shard(_file(folder, number), plan.shard(number), plan)
+                with _begun(folder):
+                    _write_shard(_file(folder, number), plan.shard(number), plan)
         show(1.0, "")
     if not is_store(folder):
         _write_index(folder, plan)
     return read_activations(folder)
+
+
+@contextmanager
+def _begun(folder: Path) -> Iterator[None]:
+    """Remove a folder in which nothing is once its first shard is refused."""
+    try:
+        yield
+    except ValueError:
+        names = {path.name for path in folder.iterdir()}
+        if names <= {PLAN, "tokenizer.json"}:
+            for name in names:
+                (folder / name).unlink()
+            folder.rmdir()
+        raise
 
 
 def _claim(folder: Path, plan: Plan) -> None:

@@ -23,6 +23,7 @@ def read_arrow(file: Path) -> Raw:
     read: Callable[..., Any] = pa.feather.read_table if feather else pa.parquet.read_table
     (_check_feather if feather else check_parquet)(file)
     table = whole(file, lambda: read(file))
+    whole(file, lambda: table.validate(full=True))
     return of_arrow(table, "feather" if feather else "parquet", str(file))
 
 
