@@ -6,6 +6,7 @@ A fork of a process that runs no other thread takes milliseconds, so that hundre
 import contextlib
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def forked(arguments, folder, *, before=lambda: None):
         os.chdir(folder)
         for stream in (1, 2):
             os.dup2(os.open("said", os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+        sys.stdout, sys.stderr = (os.fdopen(stream, "w", buffering=1) for stream in (1, 2))
         before()
         code = _left_with(arguments)
     finally:

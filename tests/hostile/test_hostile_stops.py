@@ -1,4 +1,4 @@
-"""Commands that are stopped, killed, run twice at one place, or lose their disk: nothing is lost, and it is said.
+"""Commands that are stopped, killed, run twice at one place, or lose their disk lose nothing, and say so.
 
 UNMIX_KILLS=1000 kills as many fits as it says; `make test-slow` kills a few.
 """
@@ -19,7 +19,11 @@ from unmix._locks import leave, take
 from unmix.training import _checkpoint
 
 KILLS = int(os.environ.get("UNMIX_KILLS", "0"))
-FIT = ["fit", "x.npy", "--method", "ddl", "--n-components", "2", "--max-iter", "30", "--n-restarts", "1", "--out", "m"]
+FIT = [
+    *["fit", "x.npy", "--method", "ddl", "--n-components", "2", "--max-iter", "30", "--n-restarts", "1"],
+    "--out",
+    "m",
+]
 STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 
@@ -37,7 +41,9 @@ def wait_for(condition, seconds=60):
         time.sleep(0.001)
 
 
-@pytest.mark.parametrize("signum", STOPS)
+@pytest.mark.parametrize(
+    "signum", [pytest.param(s, marks=[pytest.mark.slow] * (s != signal.SIGTERM)) for s in STOPS]
+)
 def test_a_fit_that_is_stopped_goes_on_by_the_command_it_names(signum, folder, unmix):
     assert unmix(*FIT, "--out", "whole").code == 0
     process = forked(FIT, folder)
@@ -112,6 +118,7 @@ def test_two_commands_at_one_place_do_not_meet(folder, unmix):
     assert unmix(*FIT).code == 0 and not (folder / ".m.lock").exists()
 
 
+@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("how", ["removed", "a file", "full"])
 def test_a_fit_outlives_its_checkpoints(how, folder, unmix, monkeypatch):
     write, times = _checkpoint.write, []

@@ -39,7 +39,12 @@ class Keeper:
         self.config = config
         if self.folder is None:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except NotADirectoryError as error:  # a file lies where the folder of an earlier round was
+            warnings.warn(f"{_UNSAVED} ({error})", stacklevel=2)
+            self.folder = None
+            return
         _checkpoint.clear_leftovers(self.folder)
         found = _checkpoint.read(self.folder)
         if found is None:
