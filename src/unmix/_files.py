@@ -1,12 +1,13 @@
 """Files that are either there in full or not there at all."""
 
-import json
 import os
+import re
 import secrets
+import socket
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 
 @contextmanager
@@ -43,7 +44,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise ValueError(
             f"`path` must be a regular file, got {str(target)!r}, a device or a pipe. Name a file."
         )
-    temporary = target.with_name(f".{target.stem}.{secrets.token_hex(6)}{target.suffix}")
+    _clear_leftovers(target)
+    temporary = target.with_name(f".{target.stem}.{_ours()}_{secrets.token_hex(6)}{target.suffix}")
     try:
         yield temporary
         _to_disk(temporary)
@@ -51,6 +53,31 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         _to_disk(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _ours() -> str:
+    """Name this process among those of all machines that may share a folder."""
+    return f"{zlib.crc32(socket.gethostname().encode()):08x}_{os.getpid()}"
+
+
+def _clear_leftovers(target: Path) -> None:
+    """Remove what processes of this machine left half-written when they were killed."""
+    host = re.escape(_ours().partition("_")[0])
+    named = re.compile(rf"\.{re.escape(target.stem)}\.{host}_(\d+)_\w{{12}}{re.escape(target.suffix)}")
+    for name in os.listdir(target.parent) if target.parent.is_dir() else ():
+        found = named.fullmatch(name)
+        if found is not None and not _is_alive(int(found[1])):
+            target.with_name(name).unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is another user's
+        return True
+    return True
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> Path:
@@ -78,22 +105,6 @@ def atomic_write(path: str | os.PathLike[str], data: bytes | str) -> Path:
     with atomic_path(path) as temporary:
         temporary.write_bytes(content)
     return Path(path)
-
-
-def read_json(path: str | os.PathLike[str]) -> Any:
-    """Read a JSON document, and say plainly when it is none.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> read_json(atomic_write(Path(tempfile.mkdtemp()) / "one.json", "[1, 2]"))
-    [1, 2]
-    """
-    try:
-        return json.loads(Path(path).read_bytes())
-    except ValueError as error:
-        name = Path(path).name
-        raise ValueError(f"`path` must be a whole JSON document, got {name!r}: {error}") from error
 
 
 def _to_disk(path: Path) -> None:

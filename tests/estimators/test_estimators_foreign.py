@@ -243,7 +243,7 @@ def test_nothing_is_unpickled(tmp_path):
         load_sae(tmp_path)
     (tmp_path / "ae.pt").unlink()
     np.savez(tmp_path / "params.npz", W_enc=np.array([Evil()], dtype=object))
-    with pytest.raises(ValueError, match="without objects"):
+    with pytest.raises(ValueError, match="without pickled objects"):
         load_sae(tmp_path)
     assert not Path("/tmp/unmix-was-here").exists()
 

@@ -66,10 +66,10 @@ def test_npy_cut_off_or_pickled_is_refused(tmp_path):
     whole = path.read_bytes()
     for size in [0, 3, 60, len(whole) - 1]:
         path.write_bytes(whole[:size])
-        with pytest.raises(ValueError, match="`path` must be a whole NPY file"):
+        with pytest.raises(ValueError, match="must be a whole NPY file"):
             Structure.read(path)
     np.save(path, np.array([{"evil": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match="`path` must be a whole NPY file"):
+    with pytest.raises(ValueError, match="must be a whole NPY file"):
         Structure.read(path)
 
 

@@ -4,6 +4,7 @@ To add one: a function that makes the mistake in a folder, and words of the mess
 """
 
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -206,3 +207,52 @@ def test_what_is_odd_is_noted(name, tmp_path):
 def test_a_plain_table_gets_no_note(tmp_path):
     text = "\n".join(["a,b", *(f"{x},{y}" for x, y, _ in ROWS)])
     assert prepared(read(csv(tmp_path, text))).notes == ()
+
+
+@pytest.mark.parametrize(
+    "first", ["1.5,?,2.5", "?,1,2", "-,7.25,3.5", "1.5,missing,2.5", "A01,2.5,1.5", "3,2,x,5"]
+)
+def test_a_row_with_an_unknown_mark_for_a_missing_value_does_not_become_a_header(first, tmp_path):
+    lines = [first, *(",".join(str(3 * k + j + 0.5) for j in range(first.count(",") + 1)) for k in range(20))]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match="must have names or numbers in its first line, it has both"):
+        read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    "first", ["id,400.5,401,401.5", ",0,1,2", "age,height,1990,2000", "a,b,c", "NA,1.5,2.5"]
+)
+@pytest.mark.parametrize("n", [1, 21])
+def test_as_many_rows_come_out_as_went_in(first, n, tmp_path):
+    rows = [
+        ",".join([str(k), *(str(k * j % 7 + 0.25) for j in range(1, first.count(",") + 1))]) for k in range(n)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join([first, *rows]) + "\n")
+    table = read(tmp_path / "t.csv", columns=Columns(missing="median"))
+    assert len(table.values) == n + (first == "NA,1.5,2.5")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "feather", "npz", "h5ad"])
+def test_of_two_columns_of_one_name_none_is_chosen_silently(suffix, tmp_path):
+    anndata, pa = pytest.importorskip("anndata"), pytest.importorskip("pyarrow")
+    x, names, path = np.arange(12.0).reshape(4, 3), ["a", "a", "b"], tmp_path / f"t.{suffix}"
+    table = pa.table(list(x.T), names=names)
+    between = "\t" if suffix == "tsv" else ","
+    if suffix in ("csv", "tsv"):
+        path.write_text("\n".join(between.join(map(str, row)) for row in [names, *x]))
+    elif suffix == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+    elif suffix == "feather":
+        pytest.importorskip("pyarrow.feather").write_feather(table, path)
+    elif suffix == "npz":
+        np.savez(path, x=x, x_names=np.array(names))
+    else:
+        with warnings.catch_warnings(action="ignore"):
+            cells = anndata.AnnData(x)
+            cells.var_names = names
+            cells.write_h5ad(path)
+    with (
+        warnings.catch_warnings(action="ignore"),
+        pytest.raises(ValueError, match="must have different names for columns, it repeats 'a'"),
+    ):
+        read(path)

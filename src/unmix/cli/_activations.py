@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ._alone import claim
 from ._output import Json, print_json, say, taking, tell
 
 EXAMPLE = (
@@ -68,6 +69,7 @@ def activations(given: Activations) -> None:
         raise ValueError("`--site` must be given with --model, got none. Use blocks.N.hook_resid_pre, say.")
     if given.mask_norm < 0:
         raise ValueError(f"`--mask-norm` must be at least 0, got {given.mask_norm:g}.")
+    claim(given.out)
     if given.force and (given.out / "plan.json").is_file():
         shutil.rmtree(given.out)
     _tell(given, _collected(given) if given.model is not None else _copied(given))

@@ -26,8 +26,10 @@ from . import (
     _trust,
 )
 from ._again import again, remember
+from ._alone import holding
 from ._output import one_line, say
 from ._several import SeveralWords
+from ._stops import INTERRUPTED, stoppable
 
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer's own: an unknown option, a missing argument
 
@@ -73,24 +75,28 @@ def _unmix(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code.
 
-    0: done. 1: the fit broke down. 2: bad input. 130: interrupted. An error is one line on standard error.
+    0: done. 1: the fit broke down. 2: bad input. 130, 143, 129: stopped by SIGINT (Ctrl-C), SIGTERM, SIGHUP.
+    An error is one line on standard error.
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), stoppable() as code_of:
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # we match names ourselves
         warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # and nobody writes to it
         warnings.showwarning = _show_warning  # type: ignore[assignment]
-        sys.exit(_run(arguments))
+        sys.exit(code_of(_run(arguments)))
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        code = app(
-            args=remember(sys.argv[1:] if arguments is None else arguments) or ["--help"],
-            prog_name="unmix",
-            standalone_mode=False,
-        )
+        with holding():
+            code = app(
+                args=remember(sys.argv[1:] if arguments is None else arguments) or ["--help"],
+                prog_name="unmix",
+                standalone_mode=False,
+            )
+    except SystemExit as left:  # a command that was stopped has said so
+        return left.code if isinstance(left.code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        code = 130
+        code = INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in `unmix ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -100,7 +106,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _fail(2, str(error) or type(error).__name__)
     except (FloatingPointError, MemoryError, ImportError) as error:
         return _fail(1, str(error) or "out of memory")
-    if code == 130:
+    if code == INTERRUPTED:
         say(f"unmix: interrupted. No file was left unfinished. To start again: {again()}")
     return code if isinstance(code, int) else 0
 

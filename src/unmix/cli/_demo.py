@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ..tables import Table, read
+from ._alone import claim
 from ._models import fit_and_save, make
 from ._output import Json, Seed, print_json, tell
 from ._reading import Force, refuse_existing
@@ -61,6 +62,7 @@ def _folder(out: Path) -> Path:
     if out.exists() and not out.is_dir():
         raise ValueError(f"`--out` must be a folder, got the file {str(out)!r}. Choose another name.")
     out.mkdir(parents=True, exist_ok=True)
+    claim(out.resolve())
     return out.resolve()
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from .._findings import findings_of
 from ._images import networks, pixels_of, read
-from ._models import checkpoint_beside, checkpointed, forget_checkpoint, kind_of
+from ._models import checkpoint_beside, checkpointed, forget_checkpoint, kind_of, save_or_rescue
 from ._output import print_json, tell
 from ._verdict import short, warn
 
@@ -24,9 +24,7 @@ def fit_images(given: Any, report: Path | None) -> None:
         forget_checkpoint(checkpoint_beside(given.out))
     with checkpointed(_first(model), given.out) as checkpoint:
         model.fit(pixels)
-    from ..estimators import save
-
-    save(model, given.out)
+    save_or_rescue(model, given.out)
     forget_checkpoint(checkpoint)
     _tell(given, model, data, report)
 

@@ -1,7 +1,9 @@
 """Models by name and by file, and the columns they were fitted on."""
 
 import re
+import secrets
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,9 +43,43 @@ def fit_and_save(model: Any, table: Table, out: Path, *, rows: Any = None, **kno
     """
     with checkpointed(model, out) as checkpoint:
         model.fit(table.values if rows is None else rows, **known)
-    remember(model, table).save(out)
+    save_or_rescue(remember(model, table), out)
     forget_checkpoint(checkpoint)
     return model
+
+
+def save_or_rescue(model: Any, out: Path) -> None:
+    """Save a model; where that fails, as on a full disk, keep it in another place and say where."""
+    from ..estimators import save
+
+    try:
+        save(model, out)
+    except OSError as error:
+        kept = _rescued(model, out)
+        where = f"It is kept as {str(kept)!r}: move it when there is room." if kept else _still_there(out)
+        raise ValueError(f"`--out` must be a place that can be written, got {error}. {where}") from error
+
+
+def _rescued(model: Any, out: Path) -> Path | None:
+    """Save a model that can't be saved where it should be: in the temporary folder, or at home."""
+    from ..estimators import save
+
+    for folder in (Path(tempfile.gettempdir()), Path.home()):
+        with suppress(OSError):
+            return save(model, folder / f"{out.name}.{secrets.token_hex(6)}")
+    return None
+
+
+def _still_there(out: Path) -> str:
+    """Say how a fit that could be saved nowhere is not lost."""
+    begun = _can_go_on(checkpoint_beside(out))
+    way = "The same command goes on from its end" if begun else "The same command fits again"
+    return f"No other place could be written either. {way} when there is room."
+
+
+def _can_go_on(checkpoint: Path) -> bool:
+    """Whether a folder holds a step that a fit can go on from."""
+    return any(path.name == "checkpoint.safetensors" for path in _inside(checkpoint))
 
 
 @contextmanager
@@ -56,7 +92,7 @@ def checkpointed(model: Any, out: Path) -> Iterator[Path]:
     try:
         yield checkpoint
     except KeyboardInterrupt as stop:
-        how = "go on" if checkpoint.exists() else "start again"
+        how = "go on" if _can_go_on(checkpoint) else "start again"
         say(f"unmix: {getattr(stop, 'done', 'Interrupted.').lower()} To {how}: {again('--fresh')}")
         sys.exit(130)
     model.set_params(**before)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..tables import MISSING, Columns
+from ._alone import claim
 from ._output import say
 
 PATTERNS = "Names or patterns ('Cells_*'), with commas between them or given several times."
@@ -53,7 +54,7 @@ def columns_from(given: Any, labels: Sequence[str | None] = ()) -> Columns:
 def refuse_existing(
     path: str | Path | None, force: bool = False, *, option: str = "--out", what: str = "a new file"
 ) -> None:
-    """Refuse to overwrite a file, or anything that is none, before any work is done."""
+    """Refuse to overwrite a file, or anything that is none, before any work is done; keep others from it."""
     if path is not None and Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
         raise ValueError(
             f"`{option}` must be a regular file, got {str(path)!r}, a device or a pipe. Name a file."
@@ -63,6 +64,8 @@ def refuse_existing(
             f"`{option}` must be {what}, {str(path)!r} exists. Add --force to overwrite it, or choose "
             "another name."
         )
+    if path is not None:
+        claim(Path(path), option)
 
 
 def say_notes(notes: Sequence[str]) -> None:

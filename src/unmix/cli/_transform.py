@@ -85,6 +85,8 @@ def _stream(fitted: Any, given: Transform, columns: Columns) -> tuple[int, int]:
             put(latents(fitted, table, whole), table)
             n_rows, n_empty = n_rows + len(whole), n_empty + int((~whole).sum())
             moved(n_rows / total if total else 0.0)
+        if not n_rows:
+            raise ValueError(f"`{given.x}` must have rows, it has none. Check the export.")
     return n_rows, n_empty
 
 

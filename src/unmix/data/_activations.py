@@ -3,7 +3,8 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 
-from unmix._files import atomic_path, atomic_write, read_json
+from unmix._files import atomic_path, atomic_write
+from unmix._untrusted import read_object
 from unmix._waiting import waiting
 from unmix.rows import (
     ActivationStore,
@@ -211,11 +213,26 @@ def write_store(plan: Plan, out: str | os.PathLike[str], *, verbose: bool | None
         for number in range(plan.n_shards):
             show(number / plan.n_shards, f"shard {number + 1} of {plan.n_shards}")
             if not _is_there(_file(folder, number), plan):
-                _write_shard(_file(folder, number), plan.shard(number), plan)
+                with _begun(folder):
+                    _write_shard(_file(folder, number), plan.shard(number), plan)
         show(1.0, "")
     if not is_store(folder):
         _write_index(folder, plan)
     return read_activations(folder)
+
+
+@contextmanager
+def _begun(folder: Path) -> Iterator[None]:
+    """Remove a folder in which nothing is once its first shard is refused."""
+    try:
+        yield
+    except ValueError:
+        names = {path.name for path in folder.iterdir()}
+        if names <= {PLAN, "tokenizer.json"}:
+            for name in names:
+                (folder / name).unlink()
+            folder.rmdir()
+        raise
 
 
 def _claim(folder: Path, plan: Plan) -> None:
@@ -223,7 +240,7 @@ def _claim(folder: Path, plan: Plan) -> None:
     if plan.dtype not in _TYPES:
         raise ValueError(f"`dtype` must be one of {', '.join(_TYPES)}, got {plan.dtype!r}.")
     if (folder / PLAN).is_file():
-        known = read_json(folder / PLAN)
+        known = read_object(folder / PLAN)
         other = [k for k in known["about"] if known["about"][k] != plan.about.get(k)]
         if known["plan"] != plan.digest:
             raise ValueError(

@@ -1,7 +1,6 @@
 """Groups of observed variables: found in their names, or read from a file of sets."""
 
 import csv
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -9,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from unmix._untrusted import parse_json
 
 LEAST = 3  # variables in a group, and outside of it
 MOST = 500  # groups
@@ -130,14 +131,14 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, tuple[str, ...]]:
     try:
         text = file.read_text(encoding="utf-8")
         return _of_json(text) if suffix == ".json" else _of_gmt(text) if suffix == ".gmt" else _of_csv(text)
-    except (ValueError, TypeError, AttributeError, UnicodeDecodeError, csv.Error) as error:
+    except (ValueError, TypeError, AttributeError, csv.Error) as error:
         raise ValueError(
             f"`groups` must be names with lists of variables, {str(path)!r} can't be read ({error})."
         ) from error
 
 
 def _of_json(text: str) -> dict[str, tuple[str, ...]]:
-    return {str(name): tuple(map(str, members)) for name, members in json.loads(text).items()}
+    return {str(name): tuple(map(str, members)) for name, members in parse_json(text, "the sets").items()}
 
 
 def _of_gmt(text: str) -> dict[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from unmix._files import read_json
+from unmix._untrusted import npz_array, npz_names, opened_npz, read_object, whole
 from unmix.rows import keys_of, read_tensor
 
 
@@ -32,7 +32,7 @@ class Parts:
 
 def read_sae_lens(folder: Path) -> Parts:
     """Read `cfg.json` and `sae_weights.safetensors` of SAELens."""
-    config = read_json(folder / "cfg.json")
+    config = read_object(folder / "cfg.json")
     config = config | {"k": config.get("k", (config.get("activation_fn_kwargs") or {}).get("k"))}
     arrays = _safetensors(folder / "sae_weights.safetensors")
     kind = _architecture(config, folder)
@@ -86,7 +86,7 @@ def _sparsity(file: Path) -> np.ndarray | None:
 
 def read_sparsify(folder: Path) -> Parts:
     """Read `cfg.json` and `sae.safetensors` of sparsify."""
-    config, arrays = read_json(folder / "cfg.json"), _safetensors(folder / "sae.safetensors")
+    config, arrays = read_object(folder / "cfg.json"), _safetensors(folder / "sae.safetensors")
     for name in ("transcode", "skip_connection"):
         if config.get(name):
             raise ValueError(f"`path` must hold an autoencoder, {str(folder)!r} has {name}: a transcoder.")
@@ -105,7 +105,9 @@ def read_sparsify(folder: Path) -> Parts:
 def read_dictionary_learning(folder: Path) -> Parts:
     """Read `ae.pt` and `config.json` of dictionary_learning; a torch file, of which only weights are read."""
     arrays = _torch_file(folder / "ae.pt")
-    told = read_json(folder / "config.json").get("trainer", {}) if (folder / "config.json").is_file() else {}
+    told = (
+        read_object(folder / "config.json").get("trainer", {}) if (folder / "config.json").is_file() else {}
+    )
     kind = told.get("dict_class") or _kind_of(arrays)
     if kind not in _DICTIONARIES:
         raise ValueError(
@@ -178,13 +180,8 @@ def _threshold(found: np.ndarray) -> Any:
 def read_gemma_scope(folder: Path) -> Parts:
     """Read `params.npz` of Gemma Scope, whose encoder does not subtract the bias of the decoder."""
     file = folder / "params.npz"
-    try:
-        with np.load(file, allow_pickle=False) as stored:
-            arrays = {name: np.asarray(stored[name]) for name in stored.files}
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(
-            f"`path` must hold a whole NPZ file without objects, got {str(file)!r}. ({error})"
-        ) from None
+    with opened_npz(file) as stored:
+        arrays = {name: npz_array(stored, name) for name in npz_names(stored)}
     _need(arrays, _PLAIN, folder)
     kind = "jumprelu" if np.any(arrays["threshold"] > 0) else "relu"
     threshold = arrays["threshold"] if kind == "jumprelu" else None
@@ -238,13 +235,8 @@ def _safetensors(file: Path) -> dict[str, np.ndarray]:
 
 
 def _torch_file(file: Path) -> dict[str, np.ndarray]:
-    try:
+    with whole(file, "torch file of weights only"):
         found = torch.load(file, map_location="cpu", weights_only=True)
-    except Exception as error:  # whatever torch raises at a file that is damaged or holds objects
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(
-            f"`path` must hold a torch file of weights only, got {str(file)!r}. ({first})"
-        ) from None
     if not isinstance(found, dict) or not all(torch.is_tensor(value) for value in found.values()):
         raise ValueError(f"`path` must hold a dict of tensors, {str(file)!r} holds something else.")
     return {name: _array(value) for name, value in found.items()}

@@ -12,6 +12,7 @@ import torch
 from sklearn.pipeline import Pipeline
 from torch import Tensor
 
+from unmix._untrusted import as_object, parse_json, whole
 from unmix.rows import use_safetensors
 from unmix.training import read_sealed, write_sealed
 
@@ -96,7 +97,10 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Callable[..., Any]] 
         for k, file in enumerate(files):
             file.write_bytes(tensors[str(k)].numpy().tobytes())
         steps = [load_one(file, trusted=trusted) for file in files]
-    return Pipeline(list(zip(names, steps, strict=True)))
+    pipeline = Pipeline(list(zip(names, steps, strict=True)))
+    with whole(path, "pipeline written by `save`, whose steps fit together"):
+        pipeline[1:].transform(np.zeros((2, steps[0]._n_features_out), dtype=np.float32))
+    return pipeline
 
 
 def _is_pipeline(path: Path) -> bool:
@@ -110,7 +114,7 @@ def _is_pipeline(path: Path) -> bool:
 def _read(path: Path) -> tuple[list[str], dict[str, Tensor]]:
     try:
         text, tensors = read_sealed(path, _KEY)
-        header = json.loads(text)
+        header = as_object(parse_json(text, path.name), path.name)
         if header["format"] != _FORMAT:
             raise ValueError(f"its format is {header['format']}, this version reads {_FORMAT}")
         names = [str(name) for name in header["steps"]]

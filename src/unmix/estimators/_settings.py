@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from unmix._files import atomic_write, read_json
+from unmix._files import atomic_write
+from unmix._untrusted import read_object
 
 _ROOMS = ("unmix.nn", "unmix.penalties", "unmix.training")
 _ELSEWHERE = (
@@ -87,7 +88,7 @@ def seed_of_run(folder: Path | None, estimator: Any, seed: int) -> int:
     settings["class"] = type(estimator).__name__
     given = isinstance(estimator.random_state, int | np.integer)
     if path.exists():
-        saved = read_json(path)
+        saved = _read_settings(path)
         differing = sorted(k for k in settings if saved["settings"].get(k) != settings[k])
         differing += ["random_state"] * (given and saved["seed"] != seed)
         if differing:
@@ -99,6 +100,17 @@ def seed_of_run(folder: Path | None, estimator: Any, seed: int) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     atomic_write(path, json.dumps({"settings": settings, "seed": seed}))
     return seed
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    """Read what a checkpoint belongs to, and refuse what another program or a damage left there."""
+    saved = read_object(path)
+    if not isinstance(saved.get("settings"), dict) or not isinstance(saved.get("seed"), int):
+        raise ValueError(
+            f"`checkpoint` must hold the settings of a run, {str(path)!r} is damaged or of another program. "
+            "Choose another folder, or delete it to start over."
+        )
+    return saved
 
 
 def _name(function: Any) -> str:

@@ -16,12 +16,14 @@ import torch
 from torch import Tensor, nn
 
 from unmix._names import ESTIMATORS
+from unmix._untrusted import as_object, parse_json, whole
 from unmix._version import __version__
 from unmix.structure import Structure
 from unmix.tables import Recipe
 from unmix.training import History, read_sealed, write_sealed
 
 from ._settings import decode, storable
+from ._tried import as_large_as, tried
 
 FORMAT, FIRST = "unmix-estimator-2", "unmix-estimator-1"
 MAX_ROWS = 100_000  # of a history
@@ -115,12 +117,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[Callable[..., Any]] 
     """
     header, tensors = _read(Path(path))
     _check_finite(tensors, "Its fit diverged: fit it again.")
-    try:
-        return _restored(header, tensors, tuple(trusted))
-    except (KeyError, TypeError, AttributeError, RuntimeError, IndexError) as error:
-        raise ValueError(
-            f"`path` must be a model written by `save`, {str(path)!r} does not fit together ({error})."
-        ) from error
+    with whole(path, "model written by `save`, whose parts fit together"):
+        n_stored = sum(tensor.numel() for tensor in tensors.values())
+        return tried(_restored(header, tensors, tuple(trusted)), n_stored)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -133,14 +132,15 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise ValueError(
             f"`path` must be a model written by `save`, got {str(path)!r} ({error}). Save the model again."
         ) from error
-    header = json.loads(text)
+    header = as_object(parse_json(text, path.name), path.name)
     if header.get("format") not in (FIRST, FORMAT):
         raise ValueError(
             f"`path` must hold the format {FORMAT}, got {header.get('format')!r}. Load it with the version "
             "of unmix that wrote it."
         )
     if header["format"] == FIRST:
-        header["fitted"] = _of_first_format(header, tensors)
+        with whole(path, "model written by `save`"):
+            header["fitted"] = _of_first_format(header, tensors)
     return header, tensors
 
 
@@ -193,6 +193,8 @@ def _unpacked_history(packed: dict[str, Any], tensors: dict[str, Tensor]) -> His
 
 def _restore_networks(estimator: Any, tensors: dict[str, Tensor]) -> None:
     """Build the networks again from their factories and give them their weights."""
+    with as_large_as(tensors):
+        estimator._networks(estimator._shape)
     with torch.random.fork_rng(devices=[]):
         built = estimator._networks(estimator._shape)
     for name in ("encoder", "decoder"):

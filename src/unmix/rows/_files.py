@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from unmix._untrusted import read_npy
+
 from . import _parquet
 from ._rows import Rows
 from ._safetensors import keys_of, read_tensor, tensor_shape
@@ -95,12 +97,7 @@ def _npy_rows(file: Path, block: Block) -> Rows:
 
 
 def _mapped(file: Path) -> np.ndarray:
-    try:
-        return np.load(file, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise ValueError(
-            f"`X` must be a whole NPY file without pickled objects, got {str(file)!r}. ({error})"
-        ) from None
+    return read_npy(file, mmap_mode="r")
 
 
 def _parquet_rows(file: Path, block: Block, chosen: tuple[str, ...] | None = None) -> Rows:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from unmix._untrusted import check_names, each_whole, require_plausible, whole
+
 _BATCH, _ENTRIES = 8192, 1 << 21  # rows and entries of a block, at most
 LARGE = 1 << 29  # bytes of a group of rows
 _BUFFER = 1 << 16  # bytes of each column that are read ahead
@@ -27,7 +29,8 @@ def described(file: Path, chosen: tuple[str, ...] | None = None) -> tuple[tuple[
 
     Text and dates, the index of a pandas frame and columns called `Metadata_...` are no features.
     """
-    schema = _opened(file, lambda parquet: parquet.read_schema(file))
+    with opened_parquet(file) as opened:
+        schema, n_rows = opened.schema_arrow, opened.metadata.num_rows
     names = chosen or tuple(field.name for field in schema if _is_feature(field))
     if not names:
         raise ValueError(
@@ -35,7 +38,7 @@ def described(file: Path, chosen: tuple[str, ...] | None = None) -> tuple[tuple[
         )
     single = all(str(schema.field(name).type) == "float" for name in names)
     dtype = np.dtype(np.float32 if single else np.float64)
-    return names, dtype, _opened(file, lambda parquet: parquet.read_metadata(file)).num_rows
+    return names, dtype, n_rows
 
 
 def _is_feature(field: Any) -> bool:
@@ -46,7 +49,11 @@ def _is_feature(field: Any) -> bool:
 
 def opened_parquet(file: Path) -> Any:
     """Open a file to be read in blocks: of a large group of rows no more than some pages are in memory."""
-    return arrow().parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
+    with whole(file, "Parquet file"):
+        opened = arrow().parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
+    check_names(opened.schema_arrow.names, str(file))
+    require_plausible(file, file.stat().st_size, 8 * opened.metadata.num_rows * opened.metadata.num_columns)
+    return opened
 
 
 def parquet_batches(opened: Any, names: Sequence[str], n_rows: int, first: int = 0) -> Iterator[Any]:
@@ -107,18 +114,10 @@ def _from(file: Path, names: tuple[str, ...], dtype: np.dtype, start: int) -> It
         first = int(np.searchsorted(np.cumsum(sizes), start, side="right")) if sizes else 0
         skip = start - sum(sizes[:first])
         n_rows = max(256, min(_BATCH, _ENTRIES // len(names)))
-        for batch in parquet_batches(opened, names, n_rows, first):
+        batches = parquet_batches(opened, names, n_rows, first)
+        for batch in each_whole(file, "Parquet file", batches):
             columns = [column.to_numpy() for column in batch.columns]
             rows = np.stack(columns, axis=1).astype(dtype, copy=False)
             if skip < len(rows):
                 yield rows[skip:]
             skip = max(0, skip - len(rows))
-
-
-def _opened(file: Path, use: Callable[[Any], Any]) -> Any:
-    pyarrow = arrow()
-    try:
-        return use(pyarrow.parquet)
-    except (pyarrow.ArrowException, OSError) as error:
-        first_line = str(error).splitlines()[0]
-        raise ValueError(f"`{file}` must be a whole Parquet file. ({first_line})") from None

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from unmix._untrusted import parse_json, whole
+
 
 def keys_of(file: Path) -> list[str]:
     """List the tensors of a file."""
@@ -28,26 +30,18 @@ def read_tensor(file: Path, name: str, rows: slice = slice(None)) -> np.ndarray:
 
 def use_safetensors(file: Path, use: Callable[[Any], Any], framework: str = "numpy") -> Any:
     """Open a file, return what a function of it returns, and say plainly what is wrong with it."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
-    try:
-        with safe_open(file, framework=framework) as stored:
-            return use(stored)
-    except (SafetensorError, OSError, MemoryError) as error:
-        raise ValueError(f"`{file}` must be a whole safetensors file. ({error})") from None
-    except (TypeError, AttributeError) as error:  # how the library meets a type that numpy lacks
-        raise ValueError(
-            f"`{file}` must hold types that numpy knows. ({error}) Save it as float32."
-        ) from None
+    kind = "safetensors file of types that numpy knows"
+    with whole(file, kind), safe_open(file, framework=framework) as stored:
+        return use(stored)
 
 
 def _bfloat16(file: Path, name: str, rows: slice) -> np.ndarray:
     """Widen each number by 16 zero bits."""
-    import json
-
     with file.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
-        entry = json.loads(stream.read(length))[name]
+        entry = parse_json(stream.read(length), file.name)[name]
     start = 8 + length + entry["data_offsets"][0]
     stored = np.memmap(file, dtype="<u2", mode="r", offset=start, shape=tuple(entry["shape"]))
     return (stored[rows].astype(np.uint32) << 16).view(np.float32)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from unmix._files import atomic_write, read_json
+from unmix._files import atomic_write
+from unmix._untrusted import as_object, parse_json, read_npy, read_object, whole
 
 from ._files import joined_rows
 from ._rows import Rows
@@ -41,16 +42,17 @@ def open_store(place: Path) -> ActivationStore:
     -------
     ActivationStore
     """
-    info = read_json(place / _INDEX)
+    info = read_object(place / _INDEX)
     if info.get("format") != _FORMAT:
         raise ValueError(f"`path` must hold the format {_FORMAT}, {str(place)!r} has {info.get('format')!r}.")
-    files = [_checked_shard(place, shard, info) for shard in info["shards"]]
-    rows = joined_rows([shard_rows(file) for file in files], str(place))
+    with whole(place / _INDEX, "index of a store of activations"):
+        files = [_checked_shard(place, shard, info) for shard in info["shards"]]
+        rows = joined_rows([shard_rows(file) for file in files], str(place))
 
     @lru_cache
     def column(name: str) -> np.ndarray | None:
         if name == "masked":
-            return np.load(place / "masked.npy", allow_pickle=False)
+            return read_npy(place / "masked.npy")
         held = keys_of(files[0])
         return np.concatenate([read_tensor(file, name) for file in files]) if name in held else None
 
@@ -80,7 +82,8 @@ def _checked_shard(place: Path, shard: Mapping[str, Any], info: Mapping[str, Any
 
 def require_plan(file: Path, plan: str) -> None:
     """Refuse a shard that was computed otherwise."""
-    told = json.loads((use_safetensors(file, lambda stored: stored.metadata()) or {}).get("unmix", "{}"))
+    header = use_safetensors(file, lambda stored: stored.metadata()) or {}
+    told = as_object(parse_json(header.get("unmix", "{}"), file.name), file.name)
     if told.get("plan") != plan:
         raise ValueError(
             f"`path` must hold shards of one model and site, {str(file)!r} is of "

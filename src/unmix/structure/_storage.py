@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from unmix._files import atomic_path, atomic_write, read_json
+from unmix._files import atomic_path, atomic_write
+from unmix._untrusted import read_json, read_npy, whole
 
 _WORDS = {"true": 1.0, "false": 0.0}
 
@@ -44,10 +45,7 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 
 def _load_npy(path: Path) -> tuple[Any, None]:
-    try:
-        return np.load(path, allow_pickle=False), None
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"`path` must be a whole NPY file of numbers, got {path.name!r}: {error}") from error
+    return read_npy(path), None
 
 
 def _load_json(path: Path) -> tuple[Any, float | None]:
@@ -67,11 +65,9 @@ def _margin(value: Any, path: Path) -> float | None:
 
 
 def _load_csv(path: Path) -> tuple[np.ndarray, None]:
-    try:
+    with whole(path, "text file of cells in UTF-8"):
         text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"`path` must be a text file, got {path.name!r}: {error}") from error
-    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]
+        rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]
     if not rows:
         raise ValueError(f"`path` must hold at least one row, got {path.name!r} without any.")
     _check_lengths(rows, path)

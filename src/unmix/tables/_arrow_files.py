@@ -1,6 +1,5 @@
 """Parquet and Feather files, with the index that pandas may have left in them as ids."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.feather
+import pyarrow.ipc
 import pyarrow.parquet
 
-from ._names import check_names
+from unmix._untrusted import check_names, parse_json, require_plausible
+from unmix._untrusted import whole as untrusted
+from unmix.rows import opened_parquet
+
 from ._raw import Raw, plain, text_of
 
 
@@ -18,8 +21,26 @@ def read_arrow(file: Path) -> Raw:
     """Read a Parquet or Feather file."""
     feather = file.suffix.lower() != ".parquet"
     read: Callable[..., Any] = pa.feather.read_table if feather else pa.parquet.read_table
+    (_check_feather if feather else check_parquet)(file)
     table = whole(file, lambda: read(file))
+    whole(file, lambda: table.validate(full=True))
     return of_arrow(table, "feather" if feather else "parquet", str(file))
+
+
+def check_parquet(file: Path) -> None:
+    """Refuse a file that is none, or that a few bytes would make far larger."""
+    opened_parquet(file).close()
+
+
+def _check_feather(file: Path) -> None:
+    """Do the same for a Feather file, whose rows are counted without unpacking them."""
+    import pyarrow.dataset
+
+    with whole(file, lambda: pa.memory_map(str(file))) as mapped:
+        check_names(whole(file, lambda: pa.ipc.open_file(mapped)).schema.names, str(file))
+    held = whole(file, lambda: pyarrow.dataset.dataset(file, format="feather"))
+    n_entries = whole(file, lambda: held.count_rows()) * len(held.schema)
+    require_plausible(file, file.stat().st_size, 8 * n_entries)
 
 
 def of_arrow(table: pa.Table, kind: str, source: str) -> Raw:
@@ -36,8 +57,9 @@ def of_arrow(table: pa.Table, kind: str, source: str) -> Raw:
 def index_of(schema: pa.Schema) -> list[str]:
     """Return the columns that are the index of a pandas frame; a mere count of rows is none."""
     stored = (schema.metadata or {}).get(b"pandas")
-    named = json.loads(stored).get("index_columns", []) if stored else []
-    return [name for name in named if isinstance(name, str)]
+    told = parse_json(stored, "the metadata of pandas") if stored else {}
+    named = told.get("index_columns", []) if isinstance(told, dict) else []
+    return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
 
 
 def units_of(schema: pa.Schema) -> dict[str, str]:
@@ -53,12 +75,8 @@ def units_of(schema: pa.Schema) -> dict[str, str]:
 
 def whole(file: Path, use: Callable[[], Any]) -> Any:
     """Say plainly which file is broken."""
-    try:
+    with untrusted(file, f"{'Parquet' if file.suffix.lower() == '.parquet' else 'Feather'} file"):
         return use()
-    except (pa.ArrowException, OSError) as error:
-        kind = "Parquet" if file.suffix.lower() == ".parquet" else "Feather"
-        first_line = (str(error).splitlines() or [""])[0]
-        raise ValueError(f"`{file}` must be a whole {kind} file. ({first_line})") from None
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray | None:

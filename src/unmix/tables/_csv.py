@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
@@ -16,15 +15,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
+from unmix._untrusted import check_names, require_plausible, whole
+
 from ._choice import NUMBER, matched
-from ._csv_faults import check_bytes, fault_of, odd_text
-from ._names import check_names, names_in
+from ._csv_faults import check_bytes, check_first_line, fault_of, odd_text
+from ._names import names_in
 from ._numbers import MARKERS, is_number
 from ._raw import Raw, kinds_of, numbers, plain, text_of
 from ._table import Columns
 
 _HEAD = 1 << 20
 _PIECE = 1 << 23
+_LINE = 1 << 26  # bytes of a line
 _DELIMITERS = ",\t;"
 
 
@@ -52,11 +54,8 @@ def read_csv(file: Path, columns: Columns) -> Raw:
 
 
 def _head(file: Path) -> bytes:
-    try:
-        with opened(file) as stream:
-            return stream.read(_HEAD)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"`{file}` must be a whole file. ({error}) Copy or download it again.") from None
+    with whole(file, "file; copy or download it again"), opened(file) as stream:
+        return stream.read(_HEAD)
 
 
 def opened(file: Path) -> Any:
@@ -71,17 +70,21 @@ def _zipped(file: Path) -> bool:
 
 def layout_of(file: Path, head: bytes) -> Layout:
     """Look at the first lines of a file."""
-    whole = head.decode("utf-8-sig", errors="replace")
-    text = whole.lstrip("\r\n")
+    decoded = head.decode("utf-8-sig", errors="replace")
+    text = decoded.lstrip("\r\n")
     if not text.strip():
         raise ValueError(f"`{file}` must hold numbers, it is empty. Check the path or the export.")
     line = text.partition("\n")[0]
     tabs = ".tsv" in [suffix.lower() for suffix in file.suffixes]
     delimiter = "\t" if tabs else _delimiter(line)
-    first = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter))]
-    header = any(cell not in MARKERS and not is_number(cell.replace(",", ".")) for cell in first)
-    blank = len(whole) - len(text)
-    return Layout(delimiter, first, header, whole.count("\n", 0, blank))
+    with whole(file, "CSV file"):
+        first = [cell.strip() for cell in next(csv.reader(io.StringIO(text), delimiter=delimiter))]
+    words = [cell for cell in first if cell not in MARKERS and not is_number(cell.replace(",", "."))]
+    check_first_line(file, first, words)
+    counted = first[0] == "" and first[1:] == [str(j) for j in range(len(first) - 1)]  # as pandas writes
+    header = bool(words) or (counted and len(first) > 1)
+    blank = len(decoded) - len(text)
+    return Layout(delimiter, first, header, decoded.count("\n", 0, blank))
 
 
 def _delimiter(line: str) -> str:
@@ -144,15 +147,31 @@ def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> P
         "strings_can_be_null": False,
         "include_columns": [name for name in names if name not in gone] or names,
     }
-    ways = (_in_pieces, partial(_at_once, across=False), partial(_at_once, across=True))
+    ways = (partial(_in_pieces, file=file), partial(_at_once, across=False), partial(_at_once, across=True))
     error: Exception | None = None
     for way in ways:  # a later column of another type, or a line break in a cell, takes the slower ones
         try:
-            with pa.input_stream(file, compression="gzip" if _zipped(file) else None) as stream:
+            with pa.input_stream(file, compression="gzip" if _zipped(file) else None) as plain:
+                stream = _Counted(plain, file) if _zipped(file) else plain
                 return _joined([_split(part) for part in way(stream, layout, names, settings, text)])
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as failed:
             error = failed
     raise ValueError(fault_of(file, opened, layout, str(error)))
+
+
+class _Counted:
+    """A stream that is unpacked while it is read, and refused once it has become far larger than its file."""
+
+    closed = False
+
+    def __init__(self, stream: Any, file: Path) -> None:
+        self.stream, self.file, self.size, self.n_bytes = stream, file, file.stat().st_size, 0
+
+    def read(self, size: int) -> bytes:
+        block = self.stream.read(size)
+        self.n_bytes += len(block)
+        require_plausible(self.file, self.size, self.n_bytes)
+        return block
 
 
 def _split(table: pa.Table) -> Parts:
@@ -192,10 +211,10 @@ def _at_once(
 
 
 def _in_pieces(
-    stream: Any, layout: Layout, names: list[str], settings: dict[str, Any], types: Any
+    stream: Any, layout: Layout, names: list[str], settings: dict[str, Any], types: Any, file: Path
 ) -> Iterator[pa.Table]:
     """Read piece by piece, for Arrow by itself would hold all the text; the first piece tells the types."""
-    for number, piece in enumerate(_pieces(stream)):
+    for number, piece in enumerate(_pieces(stream, file)):
         (part,) = _at_once(pa.BufferReader(piece), layout, names, settings, types)
         if not number:
             layout = layout._replace(header=False)
@@ -210,7 +229,7 @@ def _wider(schema: pa.Schema) -> pa.Schema:
     return pa.schema([f.with_type(pa.float64()) if w else f for f, w in zip(schema, whole, strict=True)])
 
 
-def _pieces(stream: Any) -> Iterator[bytes]:
+def _pieces(stream: Any, file: Path) -> Iterator[bytes]:
     """Cut a stream after line breaks; pieces have no half of a quoted cell."""
     rest = b""
     while block := stream.read(_PIECE):
@@ -221,19 +240,25 @@ def _pieces(stream: Any) -> Iterator[bytes]:
         if held[:cut].strip():
             yield held[:cut]
         rest = held[cut:]
+        if len(rest) > _LINE:
+            raise ValueError(f"`{file}` must have shorter lines, one has {len(rest):,} bytes without an end.")
     if rest.strip():
         yield rest
 
 
+def _without_blanks(column: Any) -> Any:
+    """Mark missing text as missing."""
+    if not pa.types.is_string(column.type):
+        return column
+    return pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+
+
 def _raw(file: Path, layout: Layout, parts: Parts, names: list[str]) -> Raw:
-    """Take the labels of rows out, and mark missing text as missing."""
+    """Take the labels of rows out of the table."""
     kind = "tsv" if layout.delimiter == "\t" else "csv"
     kind += ".gz" if file.suffix.lower() == ".gz" else ""
     rest, ids = parts.rest, None
-    for j, column in enumerate(rest.columns):
-        if pa.types.is_string(column.type):
-            blank = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
-            rest = rest.set_column(j, rest.column_names[j], blank)
+    rest = pa.table([_without_blanks(column) for column in rest.columns], names=rest.column_names)
     if "" in rest.column_names and len(names) > 1:
         ids = text_of(plain(rest.column("")))
         rest = rest.drop_columns([""])

@@ -35,6 +35,24 @@ def check_bytes(file: Path, head: bytes) -> None:
             ) from None
 
 
+def check_first_line(file: Path, first: Sequence[str], words: Sequence[str]) -> None:
+    """Refuse a first line that could be names or numbers: taken for a header, a row would be lost.
+
+    Names that are numbers (0, 1, 2; 400.5, 401.0; years) rise or fall, behind words or among as many of them.
+    """
+    cells = [cell.replace(",", ".") for cell in first if cell not in MARKERS]
+    numbers = [float(cell) for cell in cells if is_number(cell)]
+    steps = np.sign(np.diff(numbers))
+    ordered = bool((steps == 1).all() or (len(steps) > 1 and (steps == -1).all()))
+    named = first[: len(words)] == words or 2 * len(words) >= len(first)
+    marks = [word for word in words if not any(letter.isalnum() for letter in word)]
+    if numbers and words and (marks or not (ordered and named)):
+        raise ValueError(
+            f"`{file}` must have names or numbers in its first line, it has both: {(marks or words)[0]!r} "
+            f"and {numbers[0]:g}. Leave missing values empty, or name every column with a word."
+        )
+
+
 def fault_of(file: Path, opened: Callable[[Path], Any], layout: Any, error: str) -> str:
     """Say which row keeps a file from being a table; `error` is what Arrow said."""
     expected = len(layout.first)

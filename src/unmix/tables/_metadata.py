@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet
 
-from ._arrow_files import index_of, of_arrow, units_of, whole
+from unmix.rows import opened_parquet
+
+from ._arrow_files import check_parquet, index_of, of_arrow, units_of, whole
 from ._choice import EMPTY, choose
 from ._numbers import as_numbers
 from ._raw import kinds_of, plain, text_of
@@ -34,8 +36,8 @@ def read_metadata(path: str | Path) -> dict[str, np.ndarray]:
 
 def n_rows_in(file: Path) -> tuple[int, int]:
     """Return how many rows and columns a Parquet file has."""
-    told = whole(file, lambda: pyarrow.parquet.read_metadata(file))
-    return int(told.num_rows), int(told.num_columns)
+    with opened_parquet(file) as opened:
+        return int(opened.metadata.num_rows), int(opened.metadata.num_columns)
 
 
 def read_beside(path: str | Path, columns: Columns, *, every: int = 1) -> tuple[Table, Recipe]:
@@ -55,6 +57,7 @@ def read_beside(path: str | Path, columns: Columns, *, every: int = 1) -> tuple[
     """
     file = Path(path)
     check_file(file)
+    check_parquet(file)
     schema = whole(file, lambda: pyarrow.parquet.read_schema(file))
     index = [name for name in index_of(schema) if name in schema.names]
     kinds = {name: kind for name, kind in kinds_of(schema).items() if name not in index}

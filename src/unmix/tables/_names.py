@@ -1,6 +1,5 @@
 """Names of columns as options give them: one by one, with commas, or with spaces between them."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,12 +32,3 @@ def _split(text: str, known: set[str]) -> list[str]:
     commas = [part.strip() for part in text.split(",") if part.strip()]
     spaces = text.split()
     return spaces if len(commas) == 1 and len(spaces) > 1 and set(spaces) <= known else commas
-
-
-def check_names(names: Sequence[str], source: str) -> None:
-    """Refuse names that several columns share."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise ValueError(
-            f"`{source}` must have different names for columns, it repeats {listed(twice)}. Rename them."
-        )

@@ -1,13 +1,16 @@
 """Objects in memory: arrays, pandas and Polars frames, AnnData; none of them is imported to be recognised."""
 
+import os
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from unmix._untrusted import check_names, require_plausible, whole
+
 from ._arrow_files import of_arrow
 from ._choice import nearest
-from ._names import check_names, listed
+from ._names import listed
 from ._raw import Raw, text_of
 from ._table import Columns
 
@@ -143,9 +146,17 @@ def read_h5ad(path: Any, columns: Columns) -> Raw:
         import anndata
     except ImportError:
         raise ImportError("H5AD files need anndata: pip install 'unmix[cells]'.") from None
-    try:
+    _check_sizes(path)
+    with whole(path, "H5AD file"):
         cells = anndata.read_h5ad(path)
-    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
-        first_line = (str(error).splitlines() or [""])[0]
-        raise ValueError(f"`{path}` must be a whole H5AD file. ({first_line})") from None
     return of_anndata(cells, columns, str(path))._replace(kind="h5ad")
+
+
+def _check_sizes(path: Any) -> None:
+    """Refuse arrays that would become far larger than the file."""
+    import h5py
+
+    sizes: list[int] = []
+    with whole(path, "H5AD file"), h5py.File(path, "r") as file:
+        file.visititems(lambda _, held: sizes.append(getattr(held, "nbytes", 0)))
+    require_plausible(path, os.path.getsize(path), sum(sizes))

@@ -13,6 +13,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from unmix._files import atomic_path
+from unmix._untrusted import each_whole
 from unmix.rows import file_rows, opened_parquet, parquet_batches
 
 from ._arrays import split_key
@@ -77,13 +78,14 @@ def _batches(file: Path, columns: Columns) -> Iterator[pa.Table]:
         with whole(file, lambda: pa.memory_map(str(file))) as mapped:
             stored = whole(file, lambda: pa.ipc.open_file(mapped))
             kept = _kept(stored.schema.names, columns, file)
-            for k in range(stored.num_record_batches):
-                yield pa.Table.from_batches([stored.get_batch(k)]).select(kept)
+            batches = (stored.get_batch(k) for k in range(stored.num_record_batches))
+            for batch in each_whole(file, "Feather file", batches):
+                yield pa.Table.from_batches([batch]).select(kept)
         return
-    with whole(file, lambda: opened_parquet(file)) as stored:
+    with opened_parquet(file) as stored:
         kept = _kept(stored.schema_arrow.names, columns, file)
         rows = max(1, ENTRIES // max(1, len(kept)))
-        yield from parquet_batches(stored, kept, rows)
+        yield from each_whole(file, "Parquet file", parquet_batches(stored, kept, rows))
 
 
 def _kept(names: Sequence[str], columns: Columns, file: Path) -> list[str]:

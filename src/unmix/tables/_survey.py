@@ -69,6 +69,8 @@ def survey(path: str | Path, columns: Columns, *, on_progress: Progress = lambda
     file = Path(path)
     check_file(file)
     n_rows, n_columns = n_rows_in(file)
+    if not n_rows:
+        raise ValueError(f"`{file}` must have rows, it has none. Check the export.")
     stride = max(1, -(-n_rows // min(FEW, max(_LEAST, _KEPT // max(1, n_columns)))))
     beside, recipe = read_beside(file, columns, every=stride)
     names = recipe.features

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .._untrusted import as_object, parse_json
 from ._sealed import read_sealed, write_sealed
 
 FILE = "checkpoint.safetensors"
@@ -28,9 +29,9 @@ def read(folder: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]
         return None
     try:
         text, tensors = read_sealed(path, "run")
-        run = json.loads(text)
+        run = as_object(parse_json(text, FILE), FILE)
         return _put_tensors(run["state"], tensors), run["config"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"`checkpoint` must hold an intact file, got {str(path)!r} ({error}). Delete it to start afresh."
         ) from error

@@ -1,6 +1,7 @@
 """The loop of every run: draw, update, record, check, save."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ from ._settings import Run
 Update = Callable[[Any, int], Row]
 
 CHECK_EVERY = 50  # steps between two looks at the recorded values
+_UNSAVED = "the checkpoint could not be written; the fit goes on without."
 CHECK_SECONDS = 0.5  # and at most this long, where steps are slow
 
 
@@ -37,7 +39,12 @@ class Keeper:
         self.config = config
         if self.folder is None:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except NotADirectoryError as error:  # a file lies where the folder of an earlier round was
+            warnings.warn(f"{_UNSAVED} ({error})", stacklevel=2)
+            self.folder = None
+            return
         _checkpoint.clear_leftovers(self.folder)
         found = _checkpoint.read(self.folder)
         if found is None:
@@ -62,8 +69,12 @@ class Keeper:
         self.check()
         if self.folder is not None:
             state = {name: part.state_dict() for name, part in self.parts.items()}
-            _checkpoint.write(self.folder, state, self.config)
-            self.saved_at = self.record.n_steps
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)  # somebody may have removed it
+                _checkpoint.write(self.folder, state, self.config)
+                self.saved_at = self.record.n_steps
+            except OSError as error:  # a full disk, or a folder that is none any more
+                warnings.warn(f"{_UNSAVED} ({error}) {self.kept()}", stacklevel=2)
 
     def kept(self) -> str:
         """Say in one sentence what is on disk."""
@@ -113,7 +124,8 @@ def loop(
                 show(done, record.latest())
                 break
     if interrupted():
-        raise Interrupted(keeper.record.n_steps, run.n_steps, keeper.folder)
+        saved = None if keeper.saved_at is None else keeper.folder
+        raise Interrupted(keeper.record.n_steps, run.n_steps, saved)
     return record.history()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unmix._files import read_json
+from unmix._untrusted import read_json
 from unmix._waiting import waiting
 
 from .._factors import FactorDataset

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ._stored import Stored, whole
+from unmix._untrusted import whole
+
+from ._stored import Stored
 
 SUFFIXES = (".png", ".jpg", ".jpeg")
 _PLAIN = {"1": "L", "L": "L", "RGB": "RGB", "P": "RGB", "RGBA": "RGB", "LA": "L"}  # how each kind is read
@@ -38,7 +40,7 @@ def _kind(file: Path) -> tuple[int, int, str]:
     """Read the header of a picture, and look whether its end is there."""
     from PIL import Image
 
-    with whole(file, "image"), file.open("rb") as stream:
+    with whole(file, "image file"), file.open("rb") as stream:
         with Image.open(stream) as picture:
             width, height = picture.size
             mode = picture.mode
@@ -53,7 +55,7 @@ def _kind(file: Path) -> tuple[int, int, str]:
 def _decoded(file: Path, mode: str) -> np.ndarray:
     from PIL import Image
 
-    with whole(file, "image"), Image.open(file) as picture:
+    with whole(file, "image file"), Image.open(file) as picture:
         pixels = np.asarray(picture.convert(mode))
     return pixels[..., None] if mode == "L" else pixels
 

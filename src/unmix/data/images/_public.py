@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from unmix._untrusted import whole
+
 from .._factors import FactorDataset
 from . import _cars3d, _dsprites, _mpi3d, _shapes3d
 from ._pictures import picture_files, pictures
-from ._stored import Stored, npy, npz_array, npz_shape, resized, unpacked, whole
+from ._stored import Stored, npy, npz_array, npz_shape, resized, unpacked
 
 FALCOR3D = {
     "lighting_intensity": 5,
@@ -41,7 +43,7 @@ def read_h5(path: Path, size: int | None) -> FactorDataset:
         import h5py
     except ImportError as error:
         raise ImportError(f"`{path.name}` needs h5py: pip install 'unmix[images]'.") from error
-    with whole(path, "HDF5"):
+    with whole(path, "HDF5 file"):
         file = h5py.File(path, "r")
         images, labels = file["images"], np.asarray(file["labels"])
         stored = Stored(lambda rows: images[rows], images.shape, images.dtype)
@@ -113,7 +115,7 @@ def _mesh(file: Path) -> np.ndarray:
     """Read the 96 images of one car, by elevation and then by azimuth."""
     from scipy.io import loadmat
 
-    with whole(file, "MAT"):
+    with whole(file, "MAT file"):
         images = loadmat(file, variable_names=["im"])["im"]
     if images.ndim != 5 or images.shape[2:] != (3, 24, 4) or images.dtype != np.uint8:
         raise _mismatch(file, "`im` of bytes, of shape (h, w, 3, 24, 4)", f"{images.dtype} {images.shape}")

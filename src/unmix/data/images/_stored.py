@@ -2,9 +2,7 @@
 
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, final
 
@@ -12,9 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from unmix._untrusted import npy_header, read_npy, whole
+
 _CHUNK = 512  # images that are read at a time
 _BLOCK = 2**24  # bytes that are unpacked at a time
-_BROKEN = (ValueError, TypeError, KeyError, EOFError, OSError, zlib.error, zipfile.BadZipFile)
 
 Take = Callable[[np.ndarray], np.ndarray]
 
@@ -92,17 +91,6 @@ def scaled(image: np.ndarray, size: int) -> np.ndarray:
     return small[..., None] if grey else small
 
 
-@contextmanager
-def whole(path: Path, kind: str) -> Iterator[None]:
-    """Say plainly that a file is broken, whatever the reader found wrong with it."""
-    try:
-        yield
-    except _BROKEN as error:
-        raise ValueError(
-            f"`{path}` must be a whole {kind} file, it can't be read ({error}). Fetch it again."
-        ) from error
-
-
 def unpacked(shape: tuple[int, ...], blocks: Iterable[np.ndarray], dtype: Any = np.uint8) -> np.memmap:
     """Put blocks of images into a temporary file, which disappears with the last reader."""
     with tempfile.TemporaryFile(prefix="unmix") as file:
@@ -118,26 +106,25 @@ def unpacked(shape: tuple[int, ...], blocks: Iterable[np.ndarray], dtype: Any = 
 
 def npy(path: Path) -> np.ndarray:
     """Map an NPY file into memory."""
-    with whole(path, "NPY"):
-        return np.load(path, mmap_mode="c", allow_pickle=False)  # torch wants to be able to write
+    return read_npy(path, mmap_mode="c")  # torch wants to be able to write
 
 
 def npz_names(path: Path) -> tuple[str, ...]:
     """List the arrays of an NPZ file."""
-    with whole(path, "NPZ"), zipfile.ZipFile(path) as archive:
+    with whole(path, "NPZ file"), zipfile.ZipFile(path) as archive:
         return tuple(name.removesuffix(".npy") for name in archive.namelist())
 
 
 def npz_shape(path: Path, key: str) -> tuple[int, ...]:
     """Return the shape of an array in an NPZ file, of which only the header is read."""
-    with whole(path, "NPZ"), zipfile.ZipFile(path) as archive, archive.open(key + ".npy") as stream:
-        return _header(stream)[0]
+    with whole(path, "NPZ file"), zipfile.ZipFile(path) as archive, archive.open(key + ".npy") as stream:
+        return npy_header(stream, archive.getinfo(key + ".npy").file_size)[0]
 
 
 def npz_array(path: Path, key: str) -> np.ndarray:
     """Map an array of an NPZ file into memory; one that is compressed is unpacked into a temporary file."""
-    with whole(path, "NPZ"), zipfile.ZipFile(path) as archive, archive.open(key + ".npy") as stream:
-        shape, fortran, dtype = _header(stream)
+    with whole(path, "NPZ file"), zipfile.ZipFile(path) as archive, archive.open(key + ".npy") as stream:
+        shape, fortran, dtype = npy_header(stream, archive.getinfo(key + ".npy").file_size)
         order: Any = "F" if fortran else "C"
         if archive.getinfo(key + ".npy").compress_type == zipfile.ZIP_STORED:
             at = archive.getinfo(key + ".npy").header_offset
@@ -145,15 +132,6 @@ def npz_array(path: Path, key: str) -> np.ndarray:
             return np.memmap(path, dtype=dtype, mode="c", offset=start, shape=shape, order=order)
         flat = unpacked((int(np.prod(shape)),), _unzipped(stream, dtype), dtype)
         return flat.reshape(shape, order=order)
-
-
-def _header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
-    version = np.lib.format.read_magic(stream)
-    reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = reader(stream)
-    if dtype.hasobject:
-        raise ValueError("it holds pickled objects, which are never opened")
-    return shape, fortran, dtype
 
 
 def _after_name(path: Path, at: int) -> int:

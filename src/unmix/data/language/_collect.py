@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from unmix._untrusted import whole
 from unmix.rows import ActivationStore
 from unmix.training import device as chosen
 
@@ -90,10 +91,8 @@ def collect_activations(
 
 
 def _text(file: Path) -> str:
-    try:
+    with whole(file, "text file in UTF-8"):
         return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"`texts` must be text files in UTF-8, got {str(file)!r}. ({error})") from None
 
 
 def _windows(documents: list[list[int]], window: int, n_tokens: int | None) -> list[list[int]]:

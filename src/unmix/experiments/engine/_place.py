@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import IO
 
-from ._locks import leave, take
+from ..._locks import leave, take
 
 _POLL = 0.1
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from ..._files import read_json
+from ..._untrusted import read_json
 
 FILE = "reasons.json"
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..._untrusted import parse_json
 from ._task import canonical
 
 Record = dict[str, Any]
@@ -144,7 +145,7 @@ def _unfolded(line: Any, shared: dict[str, dict[str, Any]], experiment: str) -> 
 
 def _parsed(text: bytes) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text, "a line")
     except ValueError:
         return None
 

@@ -7,8 +7,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from ..._files import atomic_write, read_json
-from ._locks import HAS_LOCKS, leave, take
+from ..._files import atomic_write
+from ..._locks import HAS_LOCKS, leave, take
+from ..._untrusted import read_json, require_regular
 from ._records import Lines, Record, fault_of, from_lines, sealed, to_lines
 from ._task import Task
 
@@ -177,7 +178,10 @@ class Store:
             now = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
             before = self._read_before.get(experiment)
             if before is None or before[0] != now:
-                before = self._read_before[experiment] = now, from_lines(path.read_bytes(), experiment)
+                before = self._read_before[experiment] = (
+                    now,
+                    from_lines(require_regular(path).read_bytes(), experiment),
+                )
                 self._note(path.name, before[1])
         except FileNotFoundError:
             self._read_before.pop(experiment, None)

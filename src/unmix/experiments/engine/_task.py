@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -209,9 +209,16 @@ def _check_budget(experiment: ModuleType, budget: str) -> None:
         )
 
 
+@lru_cache
 def _content(folder: Path) -> str:
-    """Digest names and sizes of a folder's files: results must not name places on a machine."""
+    """Digest names and contents of a folder's files: other data of the same size are other data."""
     if not folder.is_dir():
         raise ValueError(f"`data` must be a folder, got {str(folder)!r}. Check the path.")
-    files = sorted((str(p.relative_to(folder)), p.stat().st_size) for p in folder.rglob("*") if p.is_file())
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = [(str(path.relative_to(folder)), _digest(path)) for path in paths]
     return hashlib.sha256(canonical(files).encode()).hexdigest()[:12]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

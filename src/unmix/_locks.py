@@ -1,6 +1,7 @@
 """Locks between processes: files that are locked for as long as they are open."""
 
 import os
+import socket
 from pathlib import Path
 from typing import IO
 
@@ -21,7 +22,7 @@ def take(path: Path, *, wait: bool) -> IO[str] | None:
     while True:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            file = open(path, "w", encoding="utf-8")  # noqa: SIM115 - the open file is the lock
+            file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - the open file is the lock
         except (FileNotFoundError, FileExistsError):
             if path.parent.is_file():
                 raise
@@ -30,8 +31,18 @@ def take(path: Path, *, wait: bool) -> IO[str] | None:
             file.close()
             return None
         if _is_at(path, file):
+            file.truncate(0)
+            print(f"process {os.getpid()} on {socket.gethostname()}", file=file, flush=True)
             return file
         file.close()  # its last owner removed it while we waited
+
+
+def owner(path: Path) -> str:
+    """Say who has a lock, as far as its file tells."""
+    try:
+        return path.read_text(encoding="utf-8").strip() or "another process"
+    except OSError:
+        return "another process"
 
 
 def leave(path: Path, file: IO[str]) -> None:

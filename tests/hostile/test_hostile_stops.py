@@ -1,0 +1,160 @@
+"""Commands that are stopped, killed, run twice at one place, or lose their disk lose nothing, and say so.
+
+UNMIX_KILLS=1000 kills as many fits as it says; `make test-slow` kills a few.
+"""
+
+import errno
+import os
+import random
+import shutil
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from hostile.stops import ended, forked, stopped
+from unmix import _files
+from unmix._locks import leave, take
+from unmix.training import _checkpoint
+
+KILLS = int(os.environ.get("UNMIX_KILLS", "0"))
+FIT = [
+    *["fit", "x.npy", "--method", "ddl", "--n-components", "2", "--max-iter", "30", "--n-restarts", "1"],
+    "--out",
+    "m",
+]
+STOPS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", np.random.default_rng(0).laplace(size=(300, 4)))
+    return tmp_path
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "no progress"
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize(
+    "signum", [pytest.param(s, marks=[pytest.mark.slow] * (s != signal.SIGTERM)) for s in STOPS]
+)
+def test_a_fit_that_is_stopped_goes_on_by_the_command_it_names(signum, folder, unmix):
+    assert unmix(*FIT, "--out", "whole").code == 0
+    process = forked(FIT, folder)
+    wait_for((folder / "m.checkpoint" / "round-0").exists)
+    time.sleep(0.1)
+    os.kill(process, signum)
+    assert ended(process) == STOPS[signum]
+    said = [line for line in (folder / "said").read_text().splitlines() if "interrupted" in line]
+    assert len(said) == 1 and "To go on: unmix fit x.npy" in said[0]
+    assert ended(forked(FIT, folder)) == 0
+    assert (folder / "m").read_bytes() == (folder / "whole").read_bytes() or same(folder)
+    assert not [name for name in os.listdir(folder) if name.startswith(".") or "checkpoint" in name]
+
+
+def same(folder):
+    """Whether two models agree in every bit but for the seconds that their fits took."""
+    import unmix
+
+    one, two = unmix.load(folder / "m"), unmix.load(folder / "whole")
+    x = np.load(folder / "x.npy")
+    return np.array_equal(one.transform(x), two.transform(x)) and one.restarts_ == two.restarts_
+
+
+@pytest.mark.parametrize("signum", STOPS)
+def test_what_has_no_checkpoint_says_how_to_start_again(signum, folder):
+    line = ["evaluate", "x.npy", "x.npy", "--metrics", "all", "--out", "s.json"]
+    code, said = stopped(line, folder, signum, 0.3)
+    if code:  # else it was done first
+        assert code == STOPS[signum] and "To start again: unmix evaluate x.npy" in said
+        assert "Traceback" not in said and not (folder / "s.json").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+def test_fits_killed_at_any_moment_end_with_the_same_bits(folder, unmix):
+    assert unmix(*FIT, "--out", "whole").code == 0
+    moments, killed = random.Random(0), 0
+    while killed < max(KILLS, 10):
+        process = forked(FIT, folder)
+        time.sleep(moments.uniform(0.0, 0.6))
+        os.kill(process, signal.SIGKILL)
+        code = ended(process)
+        killed += code == -signal.SIGKILL
+        if code == 0 or killed % 4 == 0:
+            if not (folder / "m").exists():
+                assert ended(forked(FIT, folder)) == 0, (folder / "said").read_text()
+            assert same(folder)
+            assert not [name for name in os.listdir(folder) if name.startswith(".m.") and "lock" not in name]
+            (folder / "m").unlink()
+            shutil.rmtree(folder / "m.checkpoint", ignore_errors=True)
+
+
+def test_a_temporary_file_of_a_killed_process_is_removed_and_no_other(tmp_path, monkeypatch):
+    dead, own, other = (
+        tmp_path / f".m.{who}_{'0' * 12}.npz" for who in (f"{host()}_999999999", _files._ours(), "ffffffff_1")
+    )
+    for file in (dead, own, other):
+        file.touch()
+    _files.atomic_write(tmp_path / "m.npz", b"x")
+    assert not dead.exists() and own.exists() and other.exists()
+
+
+def host():
+    return _files._ours().partition("_")[0]
+
+
+def test_two_commands_at_one_place_do_not_meet(folder, unmix):
+    lock = take(folder / ".m.lock", wait=False)
+    result = unmix(*FIT)
+    assert result.code == 2 and f"is taken by process {os.getpid()} on" in result.err
+    leave(folder / ".m.lock", lock)
+    assert unmix(*FIT).code == 0 and not (folder / ".m.lock").exists()
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("how", ["removed", "a file", "full"])
+def test_a_fit_outlives_its_checkpoints(how, folder, unmix, monkeypatch):
+    write, times = _checkpoint.write, []
+
+    def broken(place, state, config):
+        times.append(1)
+        if how == "full":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        shutil.rmtree(folder / "m.checkpoint", ignore_errors=True)
+        (folder / "m.checkpoint").unlink(missing_ok=True) if how == "a file" else None
+        (folder / "m.checkpoint").touch() if how == "a file" else None
+        write(place, state, config)
+
+    monkeypatch.setattr(_checkpoint, "write", broken)
+    result = unmix(*FIT)
+    assert result.code == 0 and times and (folder / "m").exists()
+    assert "the checkpoint could not be written; the fit goes on without" in result.err
+
+
+def test_a_model_that_finds_no_room_is_kept_elsewhere(folder, unmix, monkeypatch):
+    replace, spare = os.replace, folder / "spare"
+    spare.mkdir()
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(spare))
+
+    def full(source, target):
+        if os.fspath(target) == "m":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    result = unmix(*FIT)
+    (kept,) = spare.iterdir()
+    assert result.code == 2 and "No space left" in result.err and kept.name in result.err
+    assert not (folder / "m").exists() and not list(folder.glob(".m*"))
+    kept.rename(folder / "m")
+    monkeypatch.undo()
+    import unmix as library
+
+    assert library.load(folder / "m").transform(np.load(folder / "x.npy")).shape == (300, 2)
