@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from unmix._threads import threads
 from unmix._waiting import waiting
 from unmix.solvers.sparse_rows import SparseRows, Spikes, fit_spikes, flags, lagrangian_rows, sparsest_rows
 from unmix.training import device
@@ -122,6 +123,7 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.verbose = verbose
         self.random_state = random_state
 
+    @threads(1)
     def fit(self, X: Any, y: Any = None) -> "SparseBasis":
         """Find the basis.
 

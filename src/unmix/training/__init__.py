@@ -25,6 +25,7 @@ from ._restarts import Trained, joined, train_restarts
 from ._schedules import constant, cosine, one_cycle, ramp, warm_up
 from ._sealed import read_sealed, write_sealed
 from ._settings import Player, Run
+from ._shared_out import shared_out
 from ._sources import Drawn, Streamed
 from ._stepper import Stepper
 
@@ -61,5 +62,6 @@ __all__ = [
     "shrinking",
     "joined",
     "progress_bar",
+    "shared_out",
     "Interrupted",
 ]
