@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
-from unmix._group import current, tensors_from, together
+from unmix._group import ALONE, current, tensors_from, together, within
 from unmix._threads import threads, worth
 from unmix._waiting import Show, waiting
 from unmix.rows import DaskRows, Rows, array_rows, dask_rows, file_rows, is_dask
@@ -77,7 +77,7 @@ def _threads_worth(rows: Rows | DaskRows) -> int:
 
 
 def _own(rows: Rows | DaskRows) -> Any:
-    """Return the rows of this process; those of a cluster are shared out already."""
+    """Return the rows of this process."""
     return rows.part(current().rank, current().size) if isinstance(rows, Rows) else rows
 
 
@@ -275,6 +275,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             rows = self._rows(X, place)
         seen = bool(self.verbose) and current().first
         with (
+            within(current() if isinstance(rows, Rows) else ALONE),  # a cluster shares rows out by itself
             threads(_threads_worth(rows)) as n,
             waiting(seen, "FastICA", plan="two passes over the rows, then rotations") as show,
         ):

@@ -43,7 +43,7 @@ def scale_of(rows: Rows) -> Scale:
     for block in own.blocks():
         values = checked(block, start).astype(np.float64) - shift
         total, squares, start = total + values.sum(0), squares + np.square(values).sum(), start + len(values)
-    total, squares, start = _of_all(total, squares), float(_of_all(squares)), rows.n_rows
+    total, squares, start = _of_all(total), float(_of_all(squares)), rows.n_rows
     mean = total / start
     variance = (squares / start - np.square(mean).sum()) / rows.n_features
     if not variance > 1e-12 * (squares / start / rows.n_features + 1e-300):

@@ -33,18 +33,12 @@ class Whitening(NamedTuple):
     rank: int
 
 
-def total_of(rows: Rows | DaskRows, sums: Any, prepare: Prepare, *arguments: Any) -> tuple[Any, ...]:
-    """Add up over the rows of all processes; those of a Dask cluster each process sees whole."""
-    found = rows.total(sums, prepare, *arguments)
-    return added(*found) if isinstance(rows, Rows) else found
-
-
 def spread_of(rows: Rows | DaskRows, place: torch.device) -> Spread:
     """Pass over the rows once for their mean and covariance, and refuse what is not finite."""
     head = rows.head().astype(np.float64)
     shift = torch.from_numpy(np.nan_to_num(head.mean(0), posinf=0.0, neginf=0.0)).to(place)
     tensors_from(0, shift)
-    n, total, products = total_of(rows, spread_sums, Prepare(None, torch.float64, str(place)), shift)
+    n, total, products = added(*rows.total(spread_sums, Prepare(None, torch.float64, str(place)), shift))
     wrong = np.flatnonzero(~torch.isfinite(total * products.diagonal()).cpu().numpy())
     if len(wrong):
         named = [rows.names[j] for j in wrong] if rows.names else wrong.tolist()
@@ -88,14 +82,14 @@ class White(NamedTuple):
         """Return the function that passes over the rows for E[g(y) y^T] and E[g'(y)] at a rotation."""
 
         def evaluate(rotation: Tensor) -> tuple[Tensor, Tensor]:
-            cross, slope = total_of(self.rows, contrast_sums, self.prepare, self._weights(rotation), fun)
+            cross, slope = added(*self.rows.total(contrast_sums, self.prepare, self._weights(rotation), fun))
             return cross / self.n_samples, slope / self.n_samples
 
         return evaluate
 
     def shape(self, rotation: Tensor, fun: str, n_samples: int | None = None) -> Shape:
         """Pass over the rows once more, for what can be said about each component found on `n_samples`."""
-        sums = total_of(self.rows, shape_sums, self.prepare, self._weights(rotation), fun)
+        sums = added(*self.rows.total(shape_sums, self.prepare, self._weights(rotation), fun))
         return shape_of(sums, self.n_samples, n_samples or self.n_samples, fun)
 
     def _weights(self, rotation: Tensor) -> Tensor:
