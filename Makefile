@@ -70,6 +70,8 @@ bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
 	$(BIN)/python benchmarks/training.py --quick
 	$(BIN)/python benchmarks/reproduce.py --quick
 	$(BIN)/python benchmarks/slots.py
+	$(BIN)/python benchmarks/together.py --quick
+	$(BIN)/python benchmarks/threads.py --quick
 	$(BIN)/python benchmarks/deconfound.py
 
 docs: $(VENV)/.docs  ## build the documentation into site/

@@ -3,8 +3,8 @@
 python benchmarks/together.py [--quick] [--keep]
 
 Both see the same batches of 128 images of 64 x 64 pixels and end with the same weights; two processes have
-half of each batch each, and add up their gradients (gloo). It needs two cores that nobody else uses: the load is
-stored, and the seconds of the processor, of which two processes should need no more than one.
+half of each batch each, and add up their gradients (gloo). It needs two cores that nobody else uses: the load
+is stored, and the seconds of the processor, of which two processes should need no more than one.
 """
 
 import json

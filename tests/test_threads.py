@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from families import DICTIONARIES, ESTIMATORS, TRANSFORMERS, label
 from sklearn.base import clone
 
+from families import DICTIONARIES, ESTIMATORS, TRANSFORMERS, label
 from unmix import FastICA
 from unmix._threads import threads, worth
 from unmix.training import Minibatches, minimise

@@ -120,6 +120,19 @@ def _joined() -> Group:
     return Group(dist.get_rank(), dist.get_world_size())
 
 
+def go_on_alone() -> bool:
+    """Compute nothing together from now on, and say whether this is the process that goes on.
+
+    >>> go_on_alone()
+    True
+    """
+    told = told_by(os.environ)
+    if told is None or os.environ.get(OFF) == "0":
+        return True
+    os.environ[OFF] = "0"
+    return told.rank == 0
+
+
 class Told(NamedTuple):
     """What the environment tells a process."""
 

@@ -5,6 +5,7 @@ lets several players move in turn, as adversaries do; all keep a history, stop w
 number is no longer finite, and go on after any interruption as if nothing had happened.
 """
 
+from .._group import together
 from ._apart import train_apart
 from ._average import Average
 from ._batches import Minibatches
@@ -63,5 +64,6 @@ __all__ = [
     "joined",
     "progress_bar",
     "shared_out",
+    "together",
     "Interrupted",
 ]
