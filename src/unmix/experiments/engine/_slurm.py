@@ -126,7 +126,7 @@ def slurm_executor(
         Modules about to run. Nodes must have the same code of them as this process has.
     """
     submitit = _submitit()
-    asked = _DEFAULTS | {"retries": 2, "cluster": "slurm"} | dict(settings or {})
+    asked: dict[str, Any] = _DEFAULTS | {"retries": 2, "cluster": "slurm"} | dict(settings or {})
     try:
         executor = submitit.AutoExecutor(folder=str(folder), cluster=asked["cluster"])
         executor.update_parameters(**{name: v for name, v in asked.items() if name not in _OWN})
