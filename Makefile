@@ -19,7 +19,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,frames,cells,images,avatars,language,trees,cluster,peers,causal]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,frames,cells,images,avatars,language,trees,cluster,slurm,peers,causal]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.core
@@ -77,6 +77,8 @@ bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
 	$(BIN)/python benchmarks/training.py --quick
 	$(BIN)/python benchmarks/reproduce.py --quick
 	$(BIN)/python benchmarks/slots.py
+	$(BIN)/python benchmarks/together.py --quick
+	$(BIN)/python benchmarks/threads.py --quick
 	$(BIN)/python benchmarks/deconfound.py
 
 docs: $(VENV)/.docs  ## build the documentation into site/

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import typer
 
 from .._findings import findings_of
 from .._names import COMMANDS
@@ -96,6 +97,15 @@ def checkpointed(model: Any, out: Path) -> Iterator[Path]:
         say(f"unmix: {getattr(stop, 'done', 'Interrupted.').lower()} To {how}: {again('--fresh')}")
         sys.exit(130)
     model.set_params(**before)
+    _let_the_first_go_on()
+
+
+def _let_the_first_go_on() -> None:
+    """End here where other processes fitted with this one and another is the first: only that one writes."""
+    from .._group import go_on_alone
+
+    if not go_on_alone():
+        raise typer.Exit
 
 
 def checkpoint_beside(out: Path) -> Path:

@@ -23,6 +23,7 @@ REPRODUCE_EXAMPLE = (
 
 
 Budget = StrEnum("Budget", ["smoke", "laptop", "full", "gpu"])
+Where = StrEnum("Where", ["processes", "dask", "slurm"])
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,18 @@ class Reproduce:
     dask: Annotated[str | None, typer.Option("--dask", help="Address of a Dask scheduler, or `local`.")] = (
         None
     )
+    executor: Annotated[
+        Where | None,
+        typer.Option("--executor", help="Where runs are done; by default processes of this machine."),
+    ] = None
+    slurm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--slurm",
+            metavar="NAME=VALUE",
+            help="A setting of Slurm's jobs, as submitit names it; repeat it.",
+        ),
+    ] = None
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and stop.")] = False
     force: Annotated[bool, typer.Option("--force", help="Redo what is stored.")] = False
     strict: Annotated[bool, typer.Option("--strict", help="Fail also where a cell has no number.")] = False
@@ -68,6 +81,7 @@ def reproduce(given: Reproduce) -> None:
         return _show_list(given.as_json)
     from ..experiments import Store
 
+    _where(given)
     tasks, store = _tasks(given), Store(given.out)
     if given.dry_run:
         return _show_plan(tasks, store, given)
@@ -118,7 +132,7 @@ def _place(given: Reproduce, modules: list[Any]) -> Any:
         from ..training import device
 
         device(given.device)
-    folder = None if given.dask else str(given.out / ".work")
+    folder = str(given.out / ".work") if _where(given) == Where.processes else None
     return Place(given.device or "auto", given.at_once, folder) if training else None
 
 
@@ -229,16 +243,42 @@ def _sweep(tasks: list[Any], store: Any, given: Reproduce) -> Any:
 
 @contextmanager
 def _executor(tasks: list[Any], given: Reproduce) -> Iterator[tuple[Any, int]]:
-    workers = given.workers
-    if given.dask is None:
+    workers, where = given.workers, _where(given)
+    if where == Where.processes:
         yield None, workers
         return
-    from ..experiments import dask_executor
+    from ..experiments import dask_executor, slurm_executor
 
     modules = tuple(dict.fromkeys(task.module for task in tasks))
-    with dask_executor(given.dask, workers, modules) as executor:
+    if where == Where.slurm:
+        with slurm_executor(given.out / ".slurm", _of_jobs(given), modules) as jobs:
+            yield jobs, workers
+        return
+    with dask_executor(given.dask or "local", workers, modules) as executor:
         cluster: Any = executor
         yield executor, max(workers, sum(cluster._client.nthreads().values()))
+
+
+def _where(given: Reproduce) -> Where:
+    """Return where runs are done, and refuse settings of another place."""
+    where = given.executor or (Where.dask if given.dask else Where.slurm if given.slurm else Where.processes)
+    for option, value in (("dask", given.dask), ("slurm", given.slurm)):
+        if value and where != option:
+            raise ValueError(
+                f"`--{option}` must come with --executor {option}, got {where.value}. Leave one out."
+            )
+    return where
+
+
+def _of_jobs(given: Reproduce) -> dict[str, Any]:
+    """Return the settings of jobs: one GPU each where runs train on one, and those that were asked for."""
+    asked: dict[str, Any] = {"gpus_per_node": 1} if given.budget == Budget.gpu else {}
+    for setting in given.slurm or []:
+        name, equals, value = setting.partition("=")
+        if not name or not equals:
+            raise ValueError(f"`--slurm` must be NAME=VALUE, got {setting!r}. Use slurm_partition=gpu, say.")
+        asked[name] = int(value) if value.isdigit() else value
+    return asked
 
 
 def _command() -> list[str]:
@@ -246,7 +286,16 @@ def _command() -> list[str]:
     given, kept = iter(sys.argv[1:]), []
     for argument in given:
         name, equals, value = argument.partition("=")
-        if name in ("--out", "--data", "--dask", "--workers", "--device", "--at-once"):
+        if name in (
+            "--out",
+            "--data",
+            "--dask",
+            "--executor",
+            "--slurm",
+            "--workers",
+            "--device",
+            "--at-once",
+        ):
             value = value if equals else next(given, "")
             kept += [name, Path(value).name] if name == "--data" else []
         elif name not in ("--force", "--json", "--strict"):

@@ -15,6 +15,8 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from unmix._group import ALONE, current, tensors_from, together, within
+from unmix._threads import threads, worth
 from unmix._waiting import Show, waiting
 from unmix.rows import DaskRows, Rows, array_rows, dask_rows, file_rows, is_dask
 from unmix.solvers.ica import (
@@ -71,6 +73,16 @@ def _told(rows: Rows | DaskRows, told: Told) -> Any:
         return take(start, stop)
 
     return rows._replace(take=telling)
+
+
+def _threads_worth(rows: Rows | DaskRows) -> int:
+    """Return how many threads a pass over the rows keeps busy; other machines have their own."""
+    return worth(rows.n_rows * rows.n_features**2 / 4) if isinstance(rows, Rows) else 1
+
+
+def _own(rows: Rows | DaskRows) -> Any:
+    """Return the rows of this process."""
+    return rows.part(current().rank, current().size) if isinstance(rows, Rows) else rows
 
 
 def _parts(first: float, n: int, show: Show) -> list[Told]:
@@ -251,6 +263,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.verbose = verbose
         self.random_state = random_state
 
+    @together()
     def fit(self, X: Any, y: Any = None) -> "FastICA":
         """Find the components.
 
@@ -267,8 +280,16 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         self._check_settings()
         place = device(self.device)
-        rows = self._rows(X, place)
-        with waiting(bool(self.verbose), "FastICA", plan="two passes over the rows, then rotations") as show:
+        with threads(1):
+            rows = self._rows(X, place)
+        seen = bool(self.verbose) and current().first
+        with (
+            within(current() if isinstance(rows, Rows) else ALONE),  # a cluster shares rows out by itself
+            threads(_threads_worth(rows)) as n,
+            waiting(seen, "FastICA", plan="two passes over the rows, then rotations") as show,
+        ):
+            if n > 1 and isinstance(rows, Rows):
+                rows = rows._replace(block=block_rows(rows.n_features, place, self.chunk_size))
             return self._fit_rows(X, rows, place, show)
 
     def _fit_rows(self, X: Any, rows: Rows | DaskRows, place: torch.device, show: Show) -> "FastICA":
@@ -278,6 +299,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             return self._fit_scaled(X, rows, unit, place, show)
         if self.whiten and wide:
             return self._fit_span(rows)
+        rows = _own(rows)
         spread = spread_of(_told(rows, lambda share: show(_READ * share, "covariance")), place)
         whitening = whitening_of(spread, self._number(X) if self.whiten else None, self.rtol)
         to = whitening.to if self.whiten else None
@@ -418,7 +440,9 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             drawn[0] = np.asarray(self.w_init, dtype=np.float64)
             if drawn[0].shape != (n, n) or not np.isfinite(drawn[0]).all():
                 raise ValueError(f"`w_init` must be a finite array of shape {(n, n)}, got {drawn[0].shape}.")
-        return [polar(torch.from_numpy(matrix).to(white.prepare.place)) for matrix in drawn]
+        starts = [polar(torch.from_numpy(matrix).to(white.prepare.place)) for matrix in drawn]
+        tensors_from(0, *starts)
+        return starts
 
     def _remember(self, found: Found, spread: Spread, whitening: Whitening) -> None:
         """Bring the components in order, turn them the right way up, and keep what is known of them."""

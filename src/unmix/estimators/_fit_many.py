@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from unmix._group import current, together
+from unmix._threads import threads
 from unmix._waiting import waiting
 from unmix.training import History, play
 
@@ -16,6 +18,8 @@ from ._sae_training import Source, place_of, player_of, run_of, source_of
 from ._settings import seed_of_run
 
 
+@together()
+@threads(1)
 def fit_many(models: Sequence[Any], X: Any) -> list[Any]:
     """Fit several sparse autoencoders, of any sizes and seeds, over the same passes of the same data.
 
@@ -52,7 +56,11 @@ def fit_many(models: Sequence[Any], X: Any) -> list[Any]:
     folder = None if lead.checkpoint is None else Path(lead.checkpoint)
     seeds = [seed_of_run(folder, model, seed_of(model)) for model in models]
     objectives = [m._objective(source, n_steps, seed) for m, seed in zip(models, seeds, strict=True)]
-    with waiting(bool(lead.verbose), "fit", plan=f"{lead.max_iter} passes over {rows.n_rows:,} rows"):
+    with waiting(
+        bool(lead.verbose) and current().first,
+        "fit",
+        plan=f"{lead.max_iter} passes over {rows.n_rows:,} rows",
+    ):
         histories = _trained(models, objectives, source, n_steps, seeds[0])
     for model, objective, history in zip(models, objectives, histories, strict=True):
         model._remember(objective, source, n_steps * size)

@@ -12,6 +12,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from unmix._group import current, together
+from unmix._threads import threads
 from unmix._waiting import waiting
 from unmix.nn import Feedforward, feature_jacobian
 from unmix.objectives import SparseCoder, SparsePair, Units
@@ -139,6 +141,8 @@ class JacobianSparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, Transform
         self.verbose = verbose
         self.random_state = random_state
 
+    @together()
+    @threads(1)
     def fit(self, X: Any, y: Any = None, *, mlp: Feedforward | None = None) -> "JacobianSparseAutoencoder":
         """Fit both dictionaries.
 
@@ -168,7 +172,8 @@ class JacobianSparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, Transform
         pair = self._pair(block, source, outputs, n_steps, seed).to(place)
         generator = torch.Generator().manual_seed((seed * 1009 + 1) % 2**63)
         batches = source.batches(size, generator, place)
-        with waiting(bool(self.verbose), "fit", plan=f"{self.max_iter} passes over {rows.n_rows:,} rows"):
+        plan = f"{self.max_iter} passes over {rows.n_rows:,} rows"
+        with waiting(bool(self.verbose) and current().first, "fit", plan=plan):
             player = player_of(self, "", pair, n_steps, place)
             self.history_ = play([player], batches, run_of(self, n_steps, folder))
         self._remember(pair, source, outputs)

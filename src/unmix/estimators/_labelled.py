@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unmix._waiting import stages
+from unmix._group import numbers_from
 from unmix.nn import mlp
 from unmix.objectives import LabelledObjective
-from unmix.training import History, Minibatches, Pace, Trained, minimise_constrained
+from unmix.training import History, Minibatches, Pace, Trained, minimise_constrained, shared_out
 
 from ._latent_estimator import Factory, LatentEstimator, build
 
@@ -137,11 +137,8 @@ class LabelledSparseAutoencoder(LatentEstimator):
     def _train(self, x: Tensor, pace: Pace, groups: Any = None) -> Trained:
         groups = groups.to(x.device)
         members = build(self._networks, self.n_restarts, x, pace.seed)
-        histories = []
-        for k, part in enumerate(stages([1] * len(members))):
-            with part:
-                histories.append(self._descend(k, members[k], x, groups, pace))
-        scores = [_score(member.eval(), x, groups, self.weight) for member in members]
+        histories = shared_out(members, lambda k: self._descend(k, members[k], x, groups, pace))
+        scores = numbers_from(0, [_score(member.eval(), x, groups, self.weight) for member in members])
         best = int(np.argmin(scores))
         return Trained(members[best].requires_grad_(False), histories[best], tuple(scores))
 

@@ -14,6 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
+from unmix._group import current, together
+from unmix._threads import threads
 from unmix._waiting import waiting
 from unmix.objectives import Objective
 from unmix.training import Drawn, Pace, Streamed, Trained
@@ -94,12 +96,15 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._settle(X)
         return self._fit(X, self._train)
 
+    @threads(1)
     def _settle(self, X: Any) -> None:
         """Find the number of latents, where it is to be found."""
         if is_auto(self.n_components):
             check_settings(self)
             self.number_ = found_number(X)
 
+    @together()
+    @threads(1)  # training has more where its steps are worth them
     def _fit(self, X: Any, train: Callable[[Any, Pace], Trained]) -> "LatentEstimator":
         """Read the data, train on them and remember what was found."""
         check_settings(self)
@@ -179,7 +184,8 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         folder = None if self.checkpoint is None else Path(self.checkpoint)
         seed = seed_of_run(folder, self, seed)
-        return Pace(self.max_iter, self.batch_size, self.lr, seed, folder, bool(self.verbose))
+        seen = bool(self.verbose) and current().first
+        return Pace(self.max_iter, self.batch_size, self.lr, seed, folder, seen)
 
     def _plan(self, n_samples: int) -> str:
         """Say what a fit has to do."""

@@ -1,15 +1,14 @@
 """Training sparse autoencoders: one pass of data feeds as many of them as there are."""
 
 import math
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from torch import Tensor, nn
 
+from unmix._group import added, current
 from unmix.objectives import SparseRecipe
 from unmix.rows import Rows
 from unmix.training import Minibatches, Player, Prefetched, Run, Streamed, device
@@ -37,16 +36,24 @@ class Scale(NamedTuple):
 
 def scale_of(rows: Rows) -> Scale:
     """Pass over the rows once for their mean and spread, and refuse what is not finite."""
-    total, squares, start = np.zeros(rows.n_features), 0.0, 0
+    total, squares, group = np.zeros(rows.n_features), 0.0, current()
     shift = np.asarray(rows.take(0, 1), dtype=np.float64)[0]  # keeps digits where the mean is far from zero
-    for block in rows.blocks():
+    own = rows.part(group.rank, group.size)
+    start = own.first
+    for block in own.blocks():
         values = checked(block, start).astype(np.float64) - shift
         total, squares, start = total + values.sum(0), squares + np.square(values).sum(), start + len(values)
+    total, squares, start = _of_all(total), float(_of_all(squares)), rows.n_rows
     mean = total / start
     variance = (squares / start - np.square(mean).sum()) / rows.n_features
     if not variance > 1e-12 * (squares / start / rows.n_features + 1e-300):
         raise ValueError("`X` must vary, got the same values in every row. Check the table.")
     return Scale(mean + shift, math.sqrt(variance))
+
+
+def _of_all(sums: Any) -> np.ndarray:
+    """Add up what processes found on their rows."""
+    return added(torch.as_tensor(sums, dtype=torch.float64))[0].numpy()
 
 
 class Source(NamedTuple):
@@ -94,7 +101,6 @@ def recipe_of(model: Any, n_features: int, n_steps: int, batch_size: int) -> Spa
         settle=min(1000, n_steps // 4),
         memory=max(1, min(1000, n_steps // 10)),
         dense=place_of(model).type == "cuda",
-        shared=in_group(),
     )
 
 
@@ -125,11 +131,10 @@ def trapezium(n_steps: int) -> Callable[[int], float]:
 
 def player_of(model: Any, name: str, objective: nn.Module, n_steps: int, place: torch.device) -> Player:
     """Return the player that lowers an objective by the settings of an estimator."""
-    share_gradients(objective)
     bf16 = place.type == "cuda" if model.precision == "auto" else model.precision == "bf16"
     return Player(
         name=name,
-        loss=lambda batch: objective(_my_part(batch[0])),
+        loss=lambda batch: objective(batch[0]),
         parameters=objective,
         lr=learning_rate_of(model),
         schedule=trapezium(n_steps),
@@ -140,32 +145,6 @@ def player_of(model: Any, name: str, objective: nn.Module, n_steps: int, place: 
     )
 
 
-def in_group() -> bool:
-    """Whether several processes train together (torchrun)."""
-    return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
-
-
-def _my_part(batch: Tensor) -> Tensor:
-    """Return this process' part of a batch; every process draws the same batches."""
-    if not in_group():
-        return batch
-    world = dist.get_world_size()
-    return batch[: len(batch) // world * world][dist.get_rank() :: world]
-
-
-def share_gradients(objective: nn.Module) -> None:
-    """Let every gradient be the mean over the processes that train together."""
-    if in_group():
-        for parameter in objective.parameters():
-            parameter.register_hook(_averaged)
-
-
-def _averaged(gradient: Tensor) -> Tensor:
-    total = gradient.detach().clone().contiguous()
-    dist.all_reduce(total)
-    return total / dist.get_world_size()
-
-
 def run_of(model: Any, n_steps: int, folder: Any) -> Run:
     """Say how long a run is and what it keeps."""
     return Run(
@@ -173,17 +152,13 @@ def run_of(model: Any, n_steps: int, folder: Any) -> Run:
         checkpoint=folder,
         progress=bool(model.verbose),
         description="sparse autoencoder",
-        graph=False if in_group() else "auto",
         compile=False,
     )
 
 
 def place_of(model: Any) -> torch.device:
-    """Return the device to train on: with several processes each has its own GPU."""
-    found = device(model.device)
-    if found.type == "cuda" and in_group():
-        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", dist.get_rank())))
-    return found
+    """Return the device to train on."""
+    return device(model.device)
 
 
 def built(make: Callable[[], nn.Module], seed: int) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from unmix._files import atomic_write
+from unmix._group import current, numbers_from
 from unmix._untrusted import read_object
 
 _ROOMS = ("unmix.nn", "unmix.penalties", "unmix.training")
@@ -81,8 +82,14 @@ def seed_of_run(folder: Path | None, estimator: Any, seed: int) -> int:
 
     A folder of a run with other settings is refused.
     """
+    (seed,) = map(int, numbers_from(0, [seed]))
     if folder is None:
         return seed
+    (seed,) = map(int, numbers_from(0, [_seed_kept(folder, estimator, seed)]))
+    return seed
+
+
+def _seed_kept(folder: Path, estimator: Any, seed: int) -> int:
     path = folder / "settings.json"
     settings = {k: encode(v) for k, v in estimator.get_params(deep=False).items() if k not in _ELSEWHERE}
     settings["class"] = type(estimator).__name__
@@ -97,8 +104,9 @@ def seed_of_run(folder: Path | None, estimator: Any, seed: int) -> int:
                 f"another {', '.join(differing)}. Choose another folder, or delete it to start over."
             )
         return int(saved["seed"])
-    folder.mkdir(parents=True, exist_ok=True)
-    atomic_write(path, json.dumps({"settings": settings, "seed": seed}))
+    if current().first:
+        folder.mkdir(parents=True, exist_ok=True)
+        atomic_write(path, json.dumps({"settings": settings, "seed": seed}))
     return seed
 
 

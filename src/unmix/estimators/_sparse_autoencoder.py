@@ -10,6 +10,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from unmix._group import together
+from unmix._threads import threads
 from unmix.objectives import SparseCoder
 from unmix.training import Stepper
 
@@ -84,7 +86,7 @@ class SparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     Notes
     -----
     `X` may be the path of NPY, Parquet or safetensors files or of an activation store, larger than memory.
-    Under `torchrun`, once `torch.distributed` is initialised, every process takes its part of each batch.
+    Under `torchrun` or `srun` every process takes its part of each batch.
 
     References
     ----------
@@ -155,6 +157,8 @@ class SparseAutoencoder(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         fit_many([self], X)
         return self
 
+    @together()
+    @threads(1)
     def partial_fit(self, X: Any, y: Any = None) -> "SparseAutoencoder":
         """Go on with these rows, once through, at a constant rate; the first call sets the units.
 

@@ -12,6 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 
+from unmix._group import current, numbers_from, together
+from unmix._threads import threads
 from unmix._waiting import waiting
 from unmix.solvers.sparse_rows import SparseRows, Spikes, fit_spikes, flags, lagrangian_rows, sparsest_rows
 from unmix.training import device
@@ -131,6 +133,8 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.verbose = verbose
         self.random_state = random_state
 
+    @together()
+    @threads(1)
     def fit(self, X: Any, y: Any = None) -> "SparseBasis":
         """Find the basis.
 
@@ -203,7 +207,8 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _solve(self, white: Tensor) -> SparseRows:
         """Search on a random part of the samples, with one generator for everything."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        drawn = check_random_state(self.random_state).randint(2**31 - 1)
+        seed = int(numbers_from(0, [drawn])[0])
         generator = torch.Generator().manual_seed(seed)
         n_kept = max(self.max_samples, 60 * white.shape[1])
         part = (
@@ -212,9 +217,15 @@ class SparseBasis(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         part = part.to(device(self.device))
         if self.solver == "lagrangian":
             return lagrangian_rows(
-                part, generator, max_iter=self.max_iter, epsilon=self.epsilon, progress=bool(self.verbose)
+                part,
+                generator,
+                max_iter=self.max_iter,
+                epsilon=self.epsilon,
+                progress=bool(self.verbose) and current().first,
             ).cpu()
-        with waiting(bool(self.verbose), "SparseBasis", plan="rounds of starts, 8 at most") as show:
+        with waiting(
+            bool(self.verbose) and current().first, "SparseBasis", plan="rounds of starts, 8 at most"
+        ) as show:
             found = sparsest_rows(
                 part,
                 generator,

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from unmix._group import current
 from unmix.rows import Rows, file_rows
 from unmix.solvers.ica import block_rows, spread_of
 from unmix.training import Streamed, device
@@ -33,7 +34,7 @@ def opened(X: Any) -> Rows:
 def read(model: Any, X: Any) -> Streamed:
     """Pass over the rows once for mean, scale and rank, and return a source of batches."""
     rows = opened(X)
-    spread = spread_of(rows, torch.device("cpu"))
+    spread = spread_of(rows.part(current().rank, current().size), torch.device("cpu"))
     scale = np.sqrt(np.diag(spread.covariance))
     _tables.check_varies(scale, np.abs(spread.mean) + scale)
     _tables.check_rank(spread.covariance / np.outer(scale, scale), model._least_rank)

@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from .._group import gathered
 from ._vae import Objective
 
 _LEAST = 8  # samples of a group in a batch, below which moments say nothing
@@ -58,7 +59,7 @@ class LabelledObjective(Objective):
         }
 
     def _moments(self, z: Float[Tensor, "n z"], groups: Int[Tensor, " n"]) -> Float[Tensor, ""]:
-        skew, kurtosis, sizes = group_moments(z, groups, self.n_groups)
+        skew, kurtosis, sizes = group_moments(gathered(z), gathered(groups), self.n_groups)
         counted = (sizes >= _LEAST)[:, None].expand_as(skew)
         if self.masks is not None:
             counted = counted & self.masks.to(z.device)

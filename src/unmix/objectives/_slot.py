@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from .._group import gathered
 from ._vae import Objective
 
 
@@ -19,7 +20,8 @@ class SlotObjective(Objective):
         self, x: Float[Tensor, "n x"], noise: Float[Tensor, "n z"]
     ) -> tuple[Float[Tensor, "n z"], dict[str, Tensor]]:
         z, terms = super()._code(x, noise)
-        scale = (z.var(0, correction=0) + 1e-6).log().square().sum() + z.mean(0).square().sum()
+        every = gathered(z)
+        scale = (every.var(0, correction=0) + 1e-6).log().square().sum() + every.mean(0).square().sum()
         return z, terms | {"scale": scale}
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.distributed as dist
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from unmix._group import added, current, each, of_all, smallest
 from unmix.nn import (
     Active,
     Filled,
@@ -49,8 +49,6 @@ class SparseRecipe:
         Of the kernel in the gradient of thresholds ("jumprelu").
     dense : bool
         Keep codes as dense tensors, as suits a GPU, also where few entries are active.
-    shared : bool
-        Whether the processes of a torch.distributed group have a part of each batch each.
     """
 
     activation: str = "topk"
@@ -62,7 +60,6 @@ class SparseRecipe:
     memory: int = 1000
     width: float = 0.05
     dense: bool = False
-    shared: bool = False
 
 
 class SparseCoder(nn.Module):
@@ -133,7 +130,7 @@ class SparseCoder(nn.Module):
         threshold = self.log_threshold.exp()
         firing = jump_count(a.float(), threshold, self.recipe.width).sum(1).mean()
         codes = jump(a.float().relu(), threshold, self.recipe.width).to(a.dtype)
-        return Filled(codes, codes), (self._of_all(firing) / k - 1).square()
+        return Filled(codes, codes), (of_all(firing) / k - 1).square()
 
     def _few(self, centred: Tensor) -> Active:
         """Return the codes as active entries."""
@@ -146,13 +143,13 @@ class SparseCoder(nn.Module):
     def _chosen(self, a: Tensor) -> tuple[Tensor, Tensor]:
         if self.recipe.activation == "topk":
             return top_index(a, self.recipe.k)
-        if not self.recipe.shared:
+        if not current().parted:
             return batch_top_index(a, self.recipe.k)
         return index_above(a, _least_kept(a, self.recipe.k))
 
     def _batch_top(self, a: Tensor) -> Filled:
         """Keep the largest entries of the batch, of all processes together."""
-        if not self.recipe.shared:
+        if not current().parted:
             return batch_top_filled(a, self.recipe.k)
         codes = a.relu() * (a >= _least_kept(a, self.recipe.k))
         return Filled(codes, codes)
@@ -170,9 +167,8 @@ class SparseCoder(nn.Module):
     def _watch(self, codes: Active | Filled, n: int) -> None:
         """Remember how long each feature was idle, and average the smallest activation that is kept."""
         fired = codes.fired(len(self.idle))
-        if self.recipe.shared:
-            n *= dist.get_world_size()
-            dist.all_reduce(fired)
+        if current().parted:
+            n, (fired,) = _in_all(n), added(fired)
         self.idle.add_(n).mul_(fired == 0)
         self.n_steps.add_(1)
         if self.recipe.activation == "batch_topk":
@@ -180,8 +176,7 @@ class SparseCoder(nn.Module):
 
     def _settle(self, least: Tensor) -> None:
         """Average the threshold from a step on; until then the last value counts."""
-        if self.recipe.shared:
-            dist.all_reduce(least, dist.ReduceOp.MIN)
+        least = smallest(least) if current().parted else least
         share = 1 / (self.n_steps - self.recipe.settle).clamp(1, self.recipe.memory)
         moved = self.threshold.lerp(least, share)
         self.threshold.copy_(torch.where(least.isfinite(), moved, self.threshold))
@@ -202,23 +197,21 @@ class SparseCoder(nn.Module):
         a = F.linear(centred, encoder, self.encoder_bias.index_select(0, chosen))
         codes = a.relu() * dead.index_select(0, chosen)
         error = (codes @ decoder - left).float().square().mean()
-        return error / self._of_all(left.float().square().mean()).clamp_min(1e-12) * dead.any()
+        return error / of_all(left.float().square().mean()).clamp_min(1e-12) * dead.any()
 
-    def _of_all(self, mean: Tensor) -> Tensor:
-        """Return the mean over all processes, with the gradient of this one's part."""
-        if not self.recipe.shared:
-            return mean
-        total = mean.detach().clone()
-        dist.all_reduce(total)
-        return mean + (total / dist.get_world_size() - mean).detach()
+
+def _in_all(n: int) -> int:
+    """Return the rows of the whole batch."""
+    group = current()
+    return group.n_rows or n * group.size
 
 
 @torch.no_grad()
 def _least_kept(a: Tensor, k: int) -> Tensor:
-    """Return the smallest entry kept of a batch of which every process has an equal part."""
-    world = dist.get_world_size()
-    wanted = min(k * len(a) * world, a.numel() * world)
-    mine = a.flatten().topk(min(wanted, a.numel())).values
-    every = [torch.empty_like(mine) for _ in range(world)]
-    dist.all_gather(every, mine)
-    return torch.cat(every).topk(wanted).values[-1]
+    """Return the smallest entry kept of a batch of which every process has a part."""
+    n = _in_all(len(a))
+    wanted = min(k * n, n * a.shape[1])
+    most = min(wanted, -(-n // current().size) * a.shape[1])  # of one process
+    found = a.flatten().topk(min(most, a.numel())).values
+    mine = torch.cat([found, found.new_full((most - len(found),), -torch.inf)])
+    return torch.cat(each(mine)).topk(wanted).values[-1]

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from unmix._group import current, in_all
 from unmix.nn import Active, Feedforward, Filled, feature_jacobian, unit_rows
 
 from ._sparse_coder import SparseCoder
@@ -86,7 +87,9 @@ class SparsePair(nn.Module):
 
     def _jacobian(self, x: Tensor, codes: Codes, output_codes: Codes) -> Tensor:
         """Return the mean size of an entry of the derivative among active features."""
-        n, k = min(self.n_jacobian, len(x)), self.input.recipe.k
+        group, k = current(), self.input.recipe.k
+        n_all = min(self.n_jacobian, group.n_rows or len(x) * group.size if group.parted else len(x))
+        n = len(range(group.rank, n_all, group.size)) if group.parted else n_all
         values, index = codes.first(n, k)
         output_values, output_index = output_codes.first(n, k)
         with torch.no_grad():
@@ -94,5 +97,6 @@ class SparsePair(nn.Module):
         decoder, encoder = unit_rows(self.input.decoder), self.output.encoder
         found = feature_jacobian(encoder, self.block, decoder, plain, (output_index, index))
         there = (output_values > 0)[:, :, None] & (values > 0)[:, None]
-        size = (found.float().abs() * there).sum((1, 2)).mean()
+        sizes = (found.float().abs() * there).sum((1, 2))
+        size = in_all(sizes.sum() / n_all) if group.parted else sizes.mean()
         return size * (self.spreads[0] / self.spreads[1] / k**2)

@@ -7,6 +7,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .._group import gathered, mine
 from ._likelihood import Penalty, beside, explained, wide
 from ._vae import as_floats, divergence_of, posterior
 
@@ -59,7 +60,8 @@ class CriticObjective(nn.Module):
             mean, log_variance = posterior(wide(self.encoder(as_floats(x))))
             own, order = noise.split(mean.shape[1], dim=1)
             z = mean + (log_variance / 2).exp() * own
-        both = wide(self.critic(torch.cat([z, shuffled(z, order)])))
+            other = mine(shuffled(gathered(z), gathered(order)))
+        both = wide(self.critic(torch.cat([z, other])))
         labels = (torch.arange(2 * len(z), device=z.device) >= len(z)).long()
         return {"cross_entropy": F.cross_entropy(both, labels)}
 
@@ -138,8 +140,9 @@ def decomposed(
     ----------
     Chen et al. (2018), Section 3.1: q(z_i) is about sum_j q(z_i | x_j) / (n_samples n), arXiv:1802.04942.
     """
-    pairs = log_normal(z[:, None], mean[None], log_variance[None])  # each code under each posterior
-    offset = math.log(len(z) * n_samples)
+    every = gathered(mean), gathered(log_variance)
+    pairs = log_normal(z[:, None], every[0][None], every[1][None])  # each code under each posterior
+    offset = math.log(len(every[0]) * n_samples)
     conditional = log_normal(z, mean, log_variance).sum(1)
     joint = pairs.sum(2).logsumexp(1) - offset
     product = (pairs.logsumexp(1) - offset).sum(1)

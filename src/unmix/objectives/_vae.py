@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
+from .._group import gathered
 from ._likelihood import Penalty, beside, explained, wide
 
 _LOG_VARIANCE = (-14.0, 6.0)  # keeps exp() finite while the encoder is still wild
@@ -83,6 +84,7 @@ def as_floats(x: Shaped[Tensor, "*x"]) -> Float[Tensor, "*x"]:
 
 def _squared_correlations(z: Float[Tensor, "n z"]) -> Float[Tensor, ""]:
     """Sum of the squared correlations between different codes."""
+    z = gathered(z)
     white = (z - z.mean(0)) / z.std(0)
     correlation = white.mT @ white / (len(z) - 1)
     return correlation.square().sum() - correlation.diagonal().square().sum()

@@ -6,6 +6,7 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor
 
+from unmix._group import gathered, of_all
 from unmix.nn import jacobian
 
 from ._compositional import _membership
@@ -68,7 +69,7 @@ def slot_sparsity(
     """
     if not knee > 0:
         raise ValueError(f"`knee` must be above 0, got {knee!r}. A tenth is usual.")
-    J = jacobian(decoder, z) * z.detach().std(0, correction=0)
+    J = jacobian(decoder, z) * gathered(z.detach()).std(0, correction=0)
     squares = J.square() @ _membership(slots, z)
-    a = ((squares.mean(0, keepdim=True) if union else squares) + eps).sqrt()
+    a = ((of_all(squares.mean(0, keepdim=True)) if union else squares) + eps).sqrt()
     return knee * (a / knee).log1p().sum() / len(a)

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from unmix._group import gathered, of_all
 from unmix.nn import jacobian, jvp_columns
 
 __all__ = ["dependency_sparsity", "jacobian_sparsity", "latent_sparsity"]
@@ -71,7 +72,7 @@ def dependency_sparsity(
     chosen = _chosen(z, columns, generator)
     J = jacobian(decoder, z) if columns is step is None else jvp_columns(decoder, z, chosen, step=step)
     if normalize == "std":
-        J = J * z.detach().std(0, correction=0)[chosen]
+        J = J * gathered(z.detach()).std(0, correction=0)[chosen]
     total = jacobian_sparsity(J, form=form, eps=eps, knee=knee)
     return total if columns is None else total * (n_latents / columns)
 
@@ -108,7 +109,7 @@ def jacobian_sparsity(
     if form not in FORMS:
         raise ValueError(f"`form` must be one of {FORMS}, got {form!r}. Choose one of these.")
     group = form.startswith("group")
-    size = (J.square().mean(0) + eps).sqrt() if group else J.abs()
+    size = (of_all(J.square().mean(0)) + eps).sqrt() if group else J.abs()
     if form.endswith("log"):
         size = knee * torch.log1p(size / knee)
     return size.sum() / (1 if group else len(J))

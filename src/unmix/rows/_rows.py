@@ -20,6 +20,8 @@ class Rows(NamedTuple):
     block : int
         Rows in a block.
     names : tuple of str, optional
+    first : int
+        Number of the first row in the table that these are a part of.
     resident : bool
         Whether the table is in memory anyway, so that a whitened copy at most doubles what it takes.
 
@@ -37,6 +39,23 @@ class Rows(NamedTuple):
     block: int
     names: tuple[str, ...] | None = None
     resident: bool = False
+    first: int = 0
+
+    def part(self, rank: int, size: int) -> "Rows":
+        """Return the rows of one of so many processes: as many as of the others, one after another.
+
+        Examples
+        --------
+        >>> rows = array_rows(np.arange(10.0).reshape(5, 2), block=2)
+        >>> [rows.part(rank, 2).take(0, 1).tolist() for rank in (0, 1)]
+        [[[0.0, 1.0]], [[4.0, 5.0]]]
+        """
+        if size == 1:
+            return self
+        take, (start, stop) = self.take, (self.n_rows * k // size for k in (rank, rank + 1))
+        return self._replace(
+            take=lambda a, b: take(a + start, b + start), n_rows=stop - start, first=self.first + start
+        )
 
     def blocks(self) -> Iterator[Any]:
         """Start a pass: yield the blocks in order."""
@@ -53,7 +72,7 @@ class Rows(NamedTuple):
 
     def every(self, stride: int) -> Iterator[Any]:
         """Yield every `stride`-th row, in blocks; which rows does not depend on how they are grouped."""
-        seen = 0
+        seen = self.first
         for block in self.blocks():
             yield block[-seen % stride :: stride]
             seen += len(block)

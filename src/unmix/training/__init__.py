@@ -5,6 +5,7 @@ lets several players move in turn, as adversaries do; all keep a history, stop w
 number is no longer finite, and go on after any interruption as if nothing had happened.
 """
 
+from .._group import together
 from ._apart import train_apart
 from ._average import Average
 from ._batches import Minibatches
@@ -25,6 +26,7 @@ from ._restarts import Trained, joined, train_restarts
 from ._schedules import constant, cosine, one_cycle, ramp, warm_up
 from ._sealed import read_sealed, write_sealed
 from ._settings import Player, Run
+from ._shared_out import shared_out
 from ._sources import Drawn, Streamed
 from ._stepper import Stepper
 
@@ -61,5 +63,7 @@ __all__ = [
     "shrinking",
     "joined",
     "progress_bar",
+    "shared_out",
+    "together",
     "Interrupted",
 ]

@@ -8,16 +8,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unmix._waiting import stages, waiting
+from unmix._group import numbers_from
+from unmix._waiting import waiting
 
 from ._beside import Noise
-from ._ensemble import Stopped, on_weights, rate_of, total_of, unpacked
+from ._ensemble import on_weights, rate_of, total_of, unpacked
 from ._history import History
 from ._pace import Pace
 from ._play import play
 from ._restarts import Trained
 from ._settings import Player, Run
+from ._shared_out import shared_out
 from ._sources import Held, Source
+from ._stopped import Stopped
 
 _JUDGED = 256  # samples on which restarts are compared
 
@@ -68,20 +71,24 @@ def train_apart(
         If no member stays finite.
     """
     source = Held(data) if isinstance(data, Tensor) else data
-    stopped, histories = Stopped(len(members)), dict[int, History]()
+    stopped = Stopped(len(members))
+
+    def train(number: int) -> History:
+        with _seeded(members[number], pace.seed + number):
+            settings = _settings(members[number], weights, pace, pace.steps(len(source)))
+            moving = players(members[number].train(), settings)
+            run = _run(source, pace, number, stopped.words(number), alone=len(moving) == 1)
+            batches = beside.batches(source, 0, batch_size=pace.batch_size, generator=pace.generator(0))
+            return play(moving, batches, run)
+
     with waiting(pace.progress, "fit"):
-        for number, turn in enumerate(stages([1] * len(members))):
-            with turn, stopped.survived(number), _seeded(members[number], pace.seed + number):
-                settings = _settings(members[number], weights, pace, pace.steps(len(source)))
-                moving = players(members[number].train(), settings)
-                run = _run(source, pace, number, stopped.words(number), alone=len(moving) == 1)
-                batches = beside.batches(source, 0, batch_size=pace.batch_size, generator=pace.generator(0))
-                histories[number] = play(moving, batches, run)
+        histories = shared_out(members, train, stopped)
     stopped.tell()
     few = tuple(part[:_JUDGED] for part in source.head(_JUDGED))
     judged = (*few, beside.at(0, few[0], pace.generator(-1)))
     scores = [_score(member, weights, judged, pace.steps(len(source))) for member in members]
     scores = [math.inf if number in stopped.reasons else score for number, score in enumerate(scores)]
+    scores = numbers_from(0, scores)
     best = min(histories, key=lambda number: scores[number])
     return Trained(members[best].requires_grad_(False), histories[best], tuple(scores))
 

@@ -54,6 +54,7 @@ class Minibatches:
         self.batch_size = min(batch_size, self.n_samples)
         self.generator, self.noise = generator, noise
         self._block = block_of(tensors)
+        self._part = slice(None)
         self._order, self._cursor = torch.empty(0, dtype=torch.long, device=tensors[0].device), 0
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
@@ -61,12 +62,18 @@ class Minibatches:
 
     def __next__(self) -> tuple[Tensor, ...]:
         batch = self._samples()
-        return batch if self.noise is None else (*batch, self._normal(self.noise))
+        return batch if self.noise is None else (*batch, self._normal(self.noise)[self._part])
+
+    def share(self, rank: int, size: int) -> int:
+        """Give one of so many processes its rows of each batch, and return how many the batch has in all."""
+        self._part = slice(rank, None, size) if size > 1 else slice(None)
+        return self.batch_size
 
     def _samples(self) -> tuple[Tensor, ...]:
         if self.batch_size == self.n_samples:
-            return self.tensors
-        rows = self._rows()
+            whole = self._part == slice(None)
+            return self.tensors if whole else tuple(tensor[self._part] for tensor in self.tensors)
+        rows = self._rows()[self._part]
         if self._block is not None:
             return views(self._block.index_select(0, rows), columns_of(self.tensors))
         return tuple(tensor.index_select(0, rows) for tensor in self.tensors)
@@ -147,6 +154,10 @@ class Feed:
             return
         while self._drawn < state["drawn"]:
             self.draw()
+
+    def share(self, rank: int, size: int) -> int | None:
+        """Let batches hold the rows of one process; None where the iterable is a process' own anyway."""
+        return self.batches.share(rank, size) if hasattr(self.batches, "share") else None
 
     def close(self) -> None:
         """Pause reading ahead until the next batch is drawn."""

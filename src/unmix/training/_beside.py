@@ -62,6 +62,10 @@ class Annealed:
         self.step += 1
         return (*batch, value)
 
+    def share(self, rank: int, size: int) -> int:
+        """Give one of so many processes its rows of each batch."""
+        return self.batches.share(rank, size)
+
     def state_dict(self) -> dict[str, Any]:
         """Return the place in the batches and the step."""
         return self.batches.state_dict() | {"step": self.step}

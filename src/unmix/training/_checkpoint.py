@@ -3,11 +3,13 @@
 import json
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from .._group import bytes_from, current
 from .._untrusted import as_object, parse_json
 from ._sealed import read_sealed, write_sealed
 
@@ -25,10 +27,20 @@ def write(folder: str | os.PathLike[str], state: dict[str, Any], config: dict[st
 def read(folder: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Return the state and the config saved in a folder, None where nothing was saved."""
     path = Path(folder) / FILE
-    if not path.exists():
+    if current().alone:
+        return _parsed(path, path) if path.exists() else None
+    content = bytes_from(0, path.read_bytes() if current().first and path.exists() else None)
+    if content is None:
         return None
+    with TemporaryDirectory() as own:  # the folder may be on a disk of the first process alone
+        copy = Path(own) / FILE
+        copy.write_bytes(content)
+        return _parsed(copy, path)
+
+
+def _parsed(copy: Path, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
-        text, tensors = read_sealed(path, "run")
+        text, tensors = read_sealed(copy, "run")
         run = as_object(parse_json(text, FILE), FILE)
         return _put_tensors(run["state"], tensors), run["config"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -1,9 +1,7 @@
 """Members of one architecture: trained as one batch by `vmap`, or one after another."""
 
 import math
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -12,12 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from unmix._waiting import stages
+from unmix._group import Group, current, within
 
 from ._history import History
 from ._minimise import minimise
 from ._pace import Pace
 from ._schedules import learning_rate_factor
+from ._shared_out import shared_out
+from ._stopped import Stopped
 
 _WARM_UP_STEPS = 100
 _NO_WEIGHTS = ("bias", "shift", "codebook")  # last names of parameters that are no weights
@@ -45,13 +45,15 @@ class Ensemble:
     def __len__(self) -> int:
         return len(next(iter(self.parameters.values())))
 
-    def terms(self, batch: tuple[Tensor, ...]) -> dict[str, Tensor]:
-        """Return each term for each member, unweighted."""
+    def terms(self, batch: tuple[Tensor, ...], members: slice = slice(None)) -> dict[str, Tensor]:
+        """Return each term for each member, or for some of them, unweighted."""
 
         def one(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
             return functional_call(self.member, parameters, batch)
 
-        return vmap(one, randomness="same")(self.parameters)
+        whole = members == slice(None)
+        chosen = self.parameters if whole else {name: p[members] for name, p in self.parameters.items()}
+        return vmap(one, randomness="same")(chosen)
 
     def each(self, f: Callable[..., Tensor], *data: Tensor) -> Tensor:
         """Return f(member, *data) for each member, stacked, without gradients."""
@@ -82,13 +84,22 @@ class Ensemble:
 
     def train(self, batches: Batches, start: int, stop: int, total: int, pace: Pace, part: str) -> History:
         """Train from step `start` to step `stop` of a run of `total` steps; terms are means over members."""
+        group = spread_over(len(self))
+        own = slice(group.rank, None, group.size) if group.spread else slice(None)
 
         def loss(batch: tuple[Tensor, ...]) -> dict[str, Tensor]:
-            return {name: values.mean() for name, values in self.terms(batch).items()}
+            return {name: values.mean() for name, values in self.terms(batch, own).items()}
 
         words = f"{len(self)} restart{'s' * (len(self) > 1)}"
         settings = _settings(self.weights, start, stop, total, pace, part, words)
-        return minimise(loss, self.parameters, batches(), **settings, **on_weights(self.parameters, pace))
+        with within(group):
+            return minimise(loss, self.parameters, batches(), **settings, **on_weights(self.parameters, pace))
+
+
+def spread_over(n_members: int) -> Group:
+    """Return the group, with members shared out evenly where there are enough; else it shares out rows."""
+    group = current()
+    return group._replace(spread=not group.alone and n_members % group.size == 0)
 
 
 class Separate:
@@ -121,43 +132,17 @@ class Separate:
 
     def train(self, batches: Batches, start: int, stop: int, total: int, pace: Pace, part: str) -> History:
         """Train from step `start` to step `stop` of a run of `total` steps; terms are means over members."""
-        histories, stopped = [], Stopped(len(self))
-        for number, (member, turn) in enumerate(zip(self.members, stages([1] * len(self)), strict=True)):
-            settings = _settings(
-                self.weights, start, stop, total, pace, f"{part}-{number}", stopped.words(number)
-            )
+        stopped = Stopped(len(self))
+
+        def train(number: int) -> History:
+            member, words = self.members[number], stopped.words(number)
+            settings = _settings(self.weights, start, stop, total, pace, f"{part}-{number}", words)
             settings |= on_weights(dict(member.named_parameters()), pace)
-            with turn, stopped.survived(number):
-                histories.append(minimise(unpacked(member.train()), member, batches(), **settings))
+            return minimise(unpacked(member.train()), member, batches(), **settings)
+
+        histories = shared_out(self.members, train, stopped)
         stopped.tell()
-        return _averaged(histories)
-
-
-class Stopped:
-    """Restarts that stopped because a number was no longer finite, and why."""
-
-    def __init__(self, n_members: int) -> None:
-        self.n_members, self.reasons = n_members, dict[int, str]()
-
-    def words(self, number: int) -> str:
-        """Name a restart."""
-        return f"restart {number + 1} of {self.n_members}"
-
-    @contextmanager
-    def survived(self, number: int) -> Iterator[None]:
-        """Note what stops a restart, so that the others go on."""
-        try:
-            yield
-        except FloatingPointError as error:
-            self.reasons[number] = f"{self.words(number)}: {error}"
-
-    def tell(self) -> None:
-        """Warn of those that stopped; raise if none is left."""
-        told = "\n".join(self.reasons.values())
-        if len(self.reasons) == self.n_members:
-            raise FloatingPointError(told)
-        if told:
-            warnings.warn(f"a restart stopped, and the others went on. {told}", RuntimeWarning, stacklevel=2)
+        return _averaged(list(histories.values()))
 
 
 def unpacked(member: nn.Module) -> Callable[[tuple[Tensor, ...]], dict[str, Tensor]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from .._group import current
 from ._history import Row
 from ._parts import Named
 from ._settings import Loss, Player, Run
@@ -34,6 +35,7 @@ def worth_recording(players: Sequence[Player], run: Run) -> bool:
     device = Named(players[0].parameters).device
     possible = (
         device.type in RECORDERS
+        and current().alone  # others take part in each step
         and all(player.precision != "fp16" for player in players)
         and all(generator.device.type == device.type for generator in run.generators)
     )

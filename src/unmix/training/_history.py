@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from .._group import numbers_from
+
 WINDOW = 50  # steps whose mean objective is watched
 
 
@@ -204,6 +206,7 @@ class Patience:
         if self.patience is None:
             return False
         value = record.mean_objective(self._window) if self.monitor is None else float(self.monitor())
+        (value,) = numbers_from(0, [value])
         if self._best == math.inf or value < self._best - 1e-4 * abs(self._best):
             self._best, self._best_step = value, record.n_read
         return record.n_read - self._best_step >= self.patience

@@ -7,6 +7,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import Tensor
+
+from .._group import Group, any_of, current, numbers_from, tensors_from, within
+from .._threads import threads, worth
 from . import _checkpoint
 from ._batches import Feed
 from ._history import History, Patience, Record, Row, not_finite
@@ -14,12 +19,15 @@ from ._interrupt import Interrupted, delayed_interrupt
 from ._parts import Named
 from ._progress import progress_bar
 from ._settings import Run
+from ._tree import leaves
 
 Update = Callable[[Any, int], Row]
 
 CHECK_EVERY = 50  # steps between two looks at the recorded values
 _UNSAVED = "the checkpoint could not be written; the fit goes on without."
+AGREE_EVERY = 10  # steps after which processes that train together hear of an interruption of one of them
 CHECK_SECONDS = 0.5  # and at most this long, where steps are slow
+_PLACES = 64  # pixels to one place where a weight of a network of images is used, its layers being coarser
 
 
 class Keeper:
@@ -39,13 +47,12 @@ class Keeper:
         self.config = config
         if self.folder is None:
             return
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except NotADirectoryError as error:  # a file lies where the folder of an earlier round was
-            warnings.warn(f"{_UNSAVED} ({error})", stacklevel=2)
+        unmade = self._unmade() if current().first else ""
+        if any_of(bool(unmade)):  # a file lies where the folder of an earlier round was
+            if unmade:
+                warnings.warn(f"{_UNSAVED} ({unmade})", stacklevel=2)
             self.folder = None
             return
-        _checkpoint.clear_leftovers(self.folder)
         found = _checkpoint.read(self.folder)
         if found is None:
             return
@@ -70,11 +77,22 @@ class Keeper:
         if self.folder is not None:
             state = {name: part.state_dict() for name, part in self.parts.items()}
             try:
-                self.folder.mkdir(parents=True, exist_ok=True)  # somebody may have removed it
-                _checkpoint.write(self.folder, state, self.config)
+                if current().first:
+                    self.folder.mkdir(parents=True, exist_ok=True)  # somebody may have removed it
+                    _checkpoint.write(self.folder, state, self.config)
                 self.saved_at = self.record.n_steps
             except OSError as error:  # a full disk, or a folder that is none any more
                 warnings.warn(f"{_UNSAVED} ({error}) {self.kept()}", stacklevel=2)
+
+    def _unmade(self) -> str:
+        """Make the folder of the checkpoint, free of what a killed process left; say why where it can't be."""
+        assert self.folder is not None
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except NotADirectoryError as error:
+            return str(error)
+        _checkpoint.clear_leftovers(self.folder)
+        return ""
 
     def kept(self) -> str:
         """Say in one sentence what is on disk."""
@@ -96,37 +114,82 @@ def loop(
     """Call `update(batch, step)` until the run is over; resume, record, check and save on the way."""
     feed, record, stopper = Feed(batches), Record(run.max_rows), Patience(run.patience, run.monitor)
     keeper = Keeper(models, {**parts, "batches": feed, "patience": stopper}, record, run)
-    keeper.resume(config | _identity(run, feed))
+    group = current()
+    identity = _identity(run, feed)
+    shared = _shared(group, feed)
+    keeper.resume(config | identity)
+    _start_alike(models)
     with (
         ExitStack() as last,
         delayed_interrupt() as interrupted,
-        progress_bar(run.progress, run.n_steps, run.description) as show,
+        progress_bar(run.progress if group.first else False, run.n_steps, run.description) as show,
     ):
         last.callback(feed.close)  # called by its name, which the digest of code follows
+        if shared.parted:
+            last.callback(feed.share, 0, 1)
         show(record.n_steps, {})
         checked = saved = time.perf_counter()
         started = checked - record.seconds
         for step in range(record.n_steps, 0 if record.stopped else run.n_steps):
-            row = update(feed.draw(), step)
+            batch = feed.draw()
+            if step == record.n_read:  # the first
+                last.enter_context(threads(worth(_multiplications(models, batch))))
+            with within(shared):
+                row = update(batch, step)
             record.append(row)
             asked_to_stop = run.on_step is not None and run.on_step(step, row.as_dict())
             now, done = time.perf_counter(), step + 1
-            if done % CHECK_EVERY == 0 or now - checked > CHECK_SECONDS:
+            if done % CHECK_EVERY == 0 or (now - checked > CHECK_SECONDS and group.alone):
                 record.flush(keeper.kept)
                 show(done, record.latest())
                 checked = now
             record.stopped = _reason(asked_to_stop, done, run.n_steps, stopper, record)
-            over = bool(record.stopped) or interrupted()  # asked once: Ctrl-C a moment later waits for a step
-            if over or done % run.checkpoint_every == 0 or _late(now - saved, run.checkpoint_seconds):
+            stopped, late = _asked(interrupted(), _late(now - saved, run.checkpoint_seconds), done)
+            over = bool(record.stopped) or stopped  # asked once: Ctrl-C a moment later waits for a step
+            if over or done % run.checkpoint_every == 0 or late:
                 record.seconds, saved = now - started, now
                 keeper.save()
             if over:
                 show(done, record.latest())
                 break
-    if interrupted():
+    if any_of(interrupted()):
         saved = None if keeper.saved_at is None else keeper.folder
         raise Interrupted(keeper.record.n_steps, run.n_steps, saved)
     return record.history()
+
+
+def _shared(group: Group, feed: Feed) -> Group:
+    """Let every process have its rows of each batch, unless it has models of its own to train on all."""
+    if group.alone or group.spread:
+        return group
+    return group._replace(parted=True, n_rows=feed.share(group.rank, group.size))
+
+
+def _start_alike(models: dict[str, Named]) -> None:
+    """Let all processes start where the first one does, and draw what it draws."""
+    if not current().alone:
+        tensors_from(0, *(tensor for model in models.values() for tensor in model.all.values()))
+        state = torch.get_rng_state()
+        tensors_from(0, state)
+        torch.set_rng_state(state)
+
+
+def _asked(interrupted: bool, late: bool, done: int) -> tuple[bool, bool]:
+    """Say whether to stop, and whether to save: processes that train together do so at the same step."""
+    if current().alone:
+        return interrupted, late
+    if done % AGREE_EVERY:
+        return False, False
+    return any_of(interrupted), bool(numbers_from(0, [late])[0])
+
+
+def _multiplications(models: dict[str, Named], batch: Any) -> float:
+    """Guess those of a step: each weight is used for each row, and at each place of an image."""
+    first = next((leaf for leaf in leaves(batch) if isinstance(leaf, Tensor) and leaf.ndim), None)
+    if first is None:
+        return 0.0
+    places = max(1.0, first[0, ..., 0].numel() / _PLACES) if first.ndim > 2 else 1.0
+    return len(first) * places * sum(t.numel() for model in models.values() for t in model.trained.values())
 
 
 def _identity(run: Run, feed: Feed) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from .._group import current, mean_over
 from ._adam import Adam, Dial
 from ._average import Average
 from ._kernels import copy_
@@ -100,6 +101,7 @@ class Mover:
         """Take one step."""
         self.adam.zero_grad()
         self.backward(self.seen(batch))
+        self.agree()
         self.move()
         self.take_average()
 
@@ -125,7 +127,17 @@ class Mover:
 
     def backward(self, objective: Tensor) -> None:
         """Leave the gradient of an objective in this player's tensors, and in no other player's."""
+        objective = weighed(objective)
         (objective if self.scaler is None else self.scaler.scale(objective)).backward(inputs=self._inputs)
+
+    def agree(self, *, terms: bool = True) -> None:
+        """Let gradients, and the terms that are recorded, be the means over processes that train together."""
+        group = current()
+        if group.alone:
+            return
+        found = [tensor.grad for tensor in self.trained if tensor.grad is not None]
+        values = [self.values.mul_(group.share)] if terms and self.values is not None else []
+        mean_over([*found, *values], group)
 
     def move(self) -> None:
         """Move along the gradient: clipping, Adam, projection."""
@@ -206,12 +218,20 @@ def _half_step(
     """Move all players along the gradient of one objective, after bringing `tensors` back to `here`."""
     for mover in movers:
         mover.adam.zero_grad()
-    objective().backward()
+    weighed(objective()).backward()
+    for number, mover in enumerate(movers):
+        mover.agree(terms=number == 0 and tensors is None)
     if tensors and here:
         with torch.no_grad():
             copy_(tensors, here)
     for mover in movers:
         mover.move()
+
+
+def weighed(objective: Tensor) -> Tensor:
+    """Let an objective count for the rows it was computed on, where processes have parts of a batch."""
+    share = current().share
+    return objective if share == 1 else objective * share
 
 
 def _by_value(

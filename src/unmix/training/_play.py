@@ -11,6 +11,7 @@ from ._graph import Recorder, compiled, worth_recording
 from ._history import History, Row
 from ._loop import loop
 from ._mover import Mover, extra_gradient
+from ._norms import shared_norms
 from ._parts import RandomState
 from ._settings import Player, Run
 
@@ -82,7 +83,8 @@ def play_out(
         config |= mover.config(run.n_steps)
     update = Recorder(game, parts, run) if static else game
     models = {mover.prefix: mover.model for mover in game.movers}
-    history = loop(update, models, parts, batches, run, config)
+    with shared_norms(player.parameters for player in players):
+        history = loop(update, models, parts, batches, run, config)
     for mover in game.movers:
         if mover.average is not None:
             mover.average.apply()

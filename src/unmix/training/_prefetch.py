@@ -92,6 +92,10 @@ class Prefetched:
         if self._state["own"] is not None and hasattr(self._feed.batches, "load_state_dict"):
             self.load_state_dict(self._state)
 
+    def share(self, rank: int, size: int) -> int | None:
+        """Give one of so many processes its rows of each batch; before the first of them is read."""
+        return self._feed.share(rank, size)
+
     def state_dict(self) -> dict[str, Any]:
         """Return the place in the source after the batch that was last taken."""
         return self._state

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from unmix._group import numbers_from
 from unmix._waiting import stages, waiting
 
 from ._beside import Noise, Width
@@ -120,7 +121,7 @@ class _Race:
             generator = self.pace.generator(-2 - number)
             with search:
                 _improve_where_lower(self.ensemble, improve, judged, self.n_steps, generator)
-        found = self.ensemble.scores(judged, self.n_steps).tolist()
+        found = numbers_from(0, self.ensemble.scores(judged, self.n_steps).tolist())
         for index, score in zip(self.alive, found, strict=True):
             self.scores[index] = score
         return history

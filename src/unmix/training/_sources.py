@@ -106,6 +106,10 @@ class DrawnBatches:
         made = self.source.make(rows)
         return (made, *(part.to(made.device) for part in beside))
 
+    def share(self, rank: int, size: int) -> int:
+        """Give one of so many processes its rows of each batch: only those are made."""
+        return self.numbers.share(rank, size)
+
     def state_dict(self) -> dict[str, Any]:
         """Return the place in the batches."""
         return self.numbers.state_dict()
@@ -140,51 +144,71 @@ class Windows:
         self.source, self.generator, self.noise = source, generator, noise
         self.batch_size = min(batch_size, len(source))
         self.piece = max(1, source.window // _PIECES)
-        self._seed, self._next, self._cursor = (
-            0,
-            0,
-            0,
-        )  # of the pass; windows read in it; place in the last one
-        self._held = self.source.prepare(self.source.rows.take(0, 1))[:0]
+        self._seed, self._next, self._cursor = 0, 0, 0  # of the pass; windows read in it; place in the last
+        self._held, self._own = self.source.prepare(self.source.rows.take(0, 1))[:0], 0
+        self._length, self._rank, self._size = 0, 0, 1  # of the window, of which one process may hold a part
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
         return self
 
     def __next__(self) -> tuple[Tensor, ...]:
-        parts, missing = [], self.batch_size
-        while missing > 0:
-            if self._cursor == len(self._held):
-                self._turn()
-            part = self._held[self._cursor : self._cursor + missing]
-            self._cursor += len(part)
-            missing -= len(part)
-            parts.append(part)
+        parts, done = [], 0
+        while done < self.batch_size:
+            if self._cursor == self._length:
+                self._turn(done)
+            n = min(self.batch_size - done, self._length - self._cursor)
+            own = self._own + int(self._owned(done, n).sum())
+            parts.append(self._held[self._own : own])
+            self._own, self._cursor, done = own, self._cursor + n, done + n
         batch = torch.cat(parts)
         return (batch,) if self.noise is None else (batch, self._normal(batch))
 
-    def _turn(self) -> None:
-        """Read the next window, of a new pass where the last one is over."""
-        n_pieces = -(-len(self.source) // self.piece)
-        if self._next % -(-n_pieces // _PIECES) == 0:
+    def share(self, rank: int, size: int) -> int:
+        """Give one of so many processes its rows of each batch: of a window it holds only those."""
+        self._rank, self._size = rank, size
+        self._read_again()
+        return self.batch_size
+
+    def _owned(self, place: int, n: int) -> Tensor:
+        """Tell which of n rows from a place in a batch on, and in those after it, are of this process."""
+        return torch.arange(place, place + n) % self.batch_size % self._size == self._rank
+
+    def _turn(self, place: int) -> None:
+        """Read the next window, of a new pass where the last one is over, for a place in a batch."""
+        if self._next % -(-self._n_pieces // _PIECES) == 0:
             self._seed = int(torch.randint(2**62, (), generator=self.generator))
             self._next = 0
-        self._held, self._cursor = self._window(self._next, n_pieces), 0
+        self._held, self._own, self._cursor = self._window(self._next, place), 0, 0
         self._next += 1
 
-    def _window(self, number: int, n_pieces: int) -> Tensor:
-        order = torch.randperm(n_pieces, generator=torch.Generator().manual_seed(self._seed))
-        chosen = order[number * _PIECES : (number + 1) * _PIECES].tolist()
-        taken = [self.source.prepare(self._read(index)) for index in chosen]
-        together = torch.cat(taken)
+    @property
+    def _n_pieces(self) -> int:
+        return -(-len(self.source) // self.piece)
+
+    def _window(self, number: int, place: int) -> Tensor:
+        order = torch.randperm(self._n_pieces, generator=torch.Generator().manual_seed(self._seed))
+        blocks = [self._read(i) for i in order[number * _PIECES : (number + 1) * _PIECES].tolist()]
+        self._length = sum(map(len, blocks))
         shuffle = torch.Generator().manual_seed(self._seed + 1 + number)
-        return together[torch.randperm(len(together), generator=shuffle).to(together.device)]
+        order = torch.randperm(self._length, generator=shuffle)
+        if self._size > 1:
+            order = order[self._owned(place, self._length)]
+        kept, back = order.sort()
+        taken, first = [], 0
+        for block in blocks:
+            here = kept[(kept >= first) & (kept < first + len(block))] - first
+            taken.append(self.source.prepare(block if self._size == 1 else block[here.numpy()]))
+            first += len(block)
+        together = torch.cat(taken)
+        return together[back.argsort().to(together.device)]
 
     def _read(self, index: int) -> Any:
         start = index * self.piece
         return self.source.rows.take(start, min(start + self.piece, len(self.source)))
 
     def _normal(self, like: Tensor) -> Tensor:
-        return torch.randn(len(like), self.noise or 0, generator=self.generator).to(like)
+        whole = torch.randn(self.batch_size, self.noise or 0, generator=self.generator)
+        return whole[self._rank :: self._size].to(like)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the pass, the window, the place in it and the generator's state."""
@@ -195,8 +219,14 @@ class Windows:
         """Go on from a place saved by `state_dict`: the window is read again."""
         self._seed, self._next, self._cursor = state["seed"], state["next"], state["cursor"]
         self.generator.set_state(state["generator"])
+        self._read_again()
+
+    def _read_again(self) -> None:
+        """Read the window once more: after a pause, or for another part of it."""
         if self._next:
-            self._held = self._window(self._next - 1, -(-len(self.source) // self.piece))
+            place = -self._cursor % self.batch_size  # batches end where places are saved
+            self._held = self._window(self._next - 1, place)
+            self._own = int(self._owned(place, self._cursor).sum())
 
     def fingerprint(self) -> dict[str, Any]:
         """Say what is batched and how, so that a resumed run notices other data."""

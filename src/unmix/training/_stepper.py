@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from torch import Tensor
+
+from .._group import current, mine, within
 from ._play import Game
 from ._settings import Player, Run
+from ._tree import leaves, mapped
 
 
 class Stepper:
@@ -31,7 +35,12 @@ class Stepper:
         self.n_steps = 0
 
     def __call__(self, batch: Any) -> dict[str, Any]:
-        """Take one step, and return its terms."""
-        row = self._game(batch, self.n_steps)
+        """Take one step, and return its terms; of a batch each process of a group takes its rows."""
+        group = current()
+        if not group.alone:
+            n_rows = max((len(leaf) for leaf in leaves(batch) if isinstance(leaf, Tensor)), default=None)
+            group = group._replace(parted=True, n_rows=n_rows)
+        with within(group):
+            row = self._game(mapped(mine, batch), self.n_steps)
         self.n_steps += 1
         return row.as_dict()

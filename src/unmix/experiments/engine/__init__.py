@@ -10,6 +10,7 @@ from ._place import Place
 from ._progress import duration, progress
 from ._reasons import Reason, read_reasons
 from ._runner import Outcome, _stored, sweep
+from ._slurm import slurm_executor
 from ._store import Store
 from ._summary import NOISE, PIXELS, RAW, ROTATION, Line, Table, summarise
 from ._task import Task, budgets_of, load_experiment, takes, tasks_of, title_of
@@ -22,6 +23,7 @@ __all__ = [
     "code_version",
     "codes_of",
     "dask_executor",
+    "slurm_executor",
     "duration",
     "Estimate",
     "estimate",

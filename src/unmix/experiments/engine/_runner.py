@@ -206,8 +206,10 @@ def _run(
                 raise result  # Ctrl-C reached the worker first
             pool.suspects.pop(task.key, None)
             record = _record(task, result, command)
-            store.write(record)
-            store.release(task, claim)
+            try:
+                store.write(record)
+            finally:  # a full disk ends the sweep, and leaves no claim behind
+                store.release(task, claim)
             tell("fail" if record["error"] else "done", task, record)
         if broken or (pool.own and _is_broken(pool.executor)):
             _recover(broken, wanted, store, pool)

@@ -7,6 +7,7 @@ import torch
 from scipy.linalg import qr
 from torch import Tensor
 
+from unmix._group import added, current, tensors_from
 from unmix.rows import DaskRows, Rows, array_rows
 
 from ._blocks import Prepare, block_rows, sample_stride
@@ -42,7 +43,8 @@ def spread_of(rows: Rows | DaskRows, place: torch.device) -> Spread:
     """Pass over the rows once for their mean and covariance, and refuse what is not finite."""
     head = rows.head().astype(np.float64)
     shift = torch.from_numpy(np.nan_to_num(head.mean(0), posinf=0.0, neginf=0.0)).to(place)
-    n, total, products = rows.total(spread_sums, Prepare(None, torch.float64, str(place)), shift)
+    tensors_from(0, shift)
+    n, total, products = added(*rows.total(spread_sums, Prepare(None, torch.float64, str(place)), shift))
     wrong = np.flatnonzero(~torch.isfinite(total * products.diagonal()).cpu().numpy())
     if len(wrong):
         named = [rows.names[j] for j in wrong] if rows.names else wrong.tolist()
@@ -128,14 +130,14 @@ class White(NamedTuple):
         """Return the function that passes over the rows for E[g(y) y^T] and E[g'(y)] at a rotation."""
 
         def evaluate(rotation: Tensor) -> tuple[Tensor, Tensor]:
-            cross, slope = self.rows.total(contrast_sums, self.prepare, self._weights(rotation), fun)
+            cross, slope = added(*self.rows.total(contrast_sums, self.prepare, self._weights(rotation), fun))
             return cross / self.n_samples, slope / self.n_samples
 
         return evaluate
 
     def shape(self, rotation: Tensor, fun: str, n_samples: int | None = None) -> Shape:
         """Pass over the rows once more, for what can be said about each component found on `n_samples`."""
-        sums = self.rows.total(shape_sums, self.prepare, self._weights(rotation), fun)
+        sums = added(*self.rows.total(shape_sums, self.prepare, self._weights(rotation), fun))
         return shape_of(sums, self.n_samples, n_samples or self.n_samples, fun)
 
     def _weights(self, rotation: Tensor) -> Tensor:
@@ -155,7 +157,7 @@ class White(NamedTuple):
 
     def _held(self, stride: int, n_components: int) -> "White":
         basis = None if self.basis is None else self.basis.to(self.prepare.precision).T
-        kept = -(-self.n_samples // stride)
+        kept = self._kept(stride)
         white = torch.empty(kept, n_components, dtype=self.prepare.precision, device=self.prepare.place)
         filled = 0
         for block in self.rows.every(stride):
@@ -163,7 +165,15 @@ class White(NamedTuple):
             white[filled : filled + len(rows)] = rows if basis is None else rows @ basis
             filled += len(rows)
         held = array_rows(white, block_rows(n_components, white.device))
-        return White(held, self.prepare._replace(mean=None), None, kept)
+        n_samples = kept if current().alone else -(-self.n_samples // stride)
+        return White(held, self.prepare._replace(mean=None), None, n_samples)
+
+    def _kept(self, stride: int) -> int:
+        """Count the rows of this process that are numbered by multiples of a stride."""
+        if not isinstance(self.rows, Rows):
+            return -(-self.n_samples // stride)
+        first = self.rows.first
+        return len(range(first + -first % stride, first + self.rows.n_rows, stride))
 
 
 def white_rows(

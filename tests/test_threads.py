@@ -1,0 +1,89 @@
+"""Threads: as many as work is worth, the user's setting afterwards, and the same latents with one or two."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+
+from families import DICTIONARIES, ESTIMATORS, TRANSFORMERS, label
+from unmix import FastICA
+from unmix._threads import threads, worth
+from unmix.training import Minibatches, minimise
+
+MEMBERS = (*ESTIMATORS, *TRANSFORMERS, *DICTIONARIES)
+
+
+@pytest.fixture
+def user():
+    """Let tests set torch's threads as a user would."""
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+def data():
+    rng = np.random.default_rng(0)
+    u = np.arange(400) % 3
+    z = rng.laplace(size=(400, 2)) * (1 + u[:, None] * [1.0, -0.3])
+    return np.tanh(z @ rng.normal(size=(2, 6))) + 0.1 * rng.normal(size=(400, 6)), u
+
+
+def codes_of(member, n_threads, user):
+    user(n_threads)
+    x, u = data()
+    codes = clone(member).fit(x, u).transform(x)
+    assert torch.get_num_threads() == n_threads, "the setting is the user's again"
+    return codes.toarray() if hasattr(codes, "toarray") else codes
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("member", MEMBERS, ids=lambda member: label(member))
+def test_one_and_two_threads_find_the_same_latents_in_the_same_order(member, user):
+    one, two = (codes_of(member, n, user) for n in (1, 2))
+    np.testing.assert_allclose(two, one, rtol=0, atol=1e-5 * np.abs(one).max())
+
+
+def test_a_long_table_has_more_threads_and_the_same_components(user):
+    rng = np.random.default_rng(0)
+    x = rng.laplace(size=(60_000, 256)).astype(np.float32)
+    found, seen = [], []
+    for n in (1, 2):
+        user(n)
+        with threads(worth(60_000 * 256**2 / 4)) as given:
+            seen.append(given)
+        found.append(FastICA(20, max_iter=3, random_state=0, device="cpu"))
+        with pytest.warns(UserWarning):
+            found[-1].fit(x)
+    assert seen == [1, 2]
+    np.testing.assert_allclose(found[1].components_, found[0].components_, atol=1e-5)
+
+
+def test_threads_are_those_of_the_work_and_never_more_than_set(user):
+    user(2)
+    with threads(1) as outer:
+        with threads(worth(1e12)) as inner:
+            assert (outer, inner, torch.get_num_threads()) == (1, 2, 2), "large work within small work"
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 2
+    user(1)
+    with threads(8) as n:
+        assert n == 1
+    with pytest.raises(ZeroDivisionError), threads(1):
+        1 / 0  # noqa: B018
+    assert torch.get_num_threads() == 1
+
+
+@pytest.mark.parametrize(("width", "expected"), [(4, 1), (2**15, 2)])
+def test_steps_have_threads_by_their_size(width, expected, user):
+    user(2)
+    w, seen = torch.zeros(width, 64, requires_grad=True), []
+    batches = Minibatches(torch.ones(600, 1), batch_size=600, generator=torch.Generator())
+    minimise(
+        lambda batch: {"fit": (w[0, 0] - batch[0].mean()).square()},
+        {"w": w},
+        batches,
+        n_steps=1,
+        on_step=lambda step, terms: seen.append(torch.get_num_threads()),
+        progress=False,
+    )
+    assert seen == [expected] and torch.get_num_threads() == 2

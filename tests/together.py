@@ -1,0 +1,140 @@
+"""A process among others that fit together: `python together.py FOLDER`, with the environment of `torchrun`.
+
+Everything is computed in double precision, so that what is left between one process and two is rounding.
+"""
+
+import os
+import sys
+import warnings
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+torch.set_num_threads(1)
+torch.set_default_dtype(torch.float64)
+torch.float32, torch.Tensor.float, np.float32 = torch.float64, torch.Tensor.double, np.float64
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sklearn.base import clone  # noqa: E402
+
+import unmix  # noqa: E402
+import unmix.estimators._cg_vae as cg_vae  # noqa: E402
+import unmix.estimators._ivae as ivae  # noqa: E402
+from families import DICTIONARIES, ESTIMATORS, TRANSFORMERS, SmallNetwork, label, quick  # noqa: E402
+from unmix._group import of_all, together  # noqa: E402
+from unmix.nn import batch_norm_head  # noqa: E402
+from unmix.training import Minibatches, minimise  # noqa: E402
+
+cg_vae.side_by_side = ivae.side_by_side = lambda *tensors: tensors  # records of four bytes an entry
+
+N_ROWS, BATCH = 301, 61  # neither can be halved
+
+
+def data():
+    rng = np.random.default_rng(0)
+    u = np.arange(N_ROWS) % 3
+    z = rng.laplace(size=(N_ROWS, 2)) * (1 + u[:, None] * [1.0, -0.3])
+    x = np.tanh(z @ rng.normal(size=(2, 5))) + 0.5 * rng.normal(size=(N_ROWS, 5))
+    return x, u
+
+
+def smaller(estimator, **settings):
+    """Return a copy with odd batches and few passes, with settings that it has."""
+    known = estimator.get_params()
+    return clone(estimator).set_params(**{name: v for name, v in settings.items() if name in known})
+
+
+def members():
+    """Yield names and estimators: with one restart rows are shared out, with two the restarts."""
+    shared = {"max_iter": 5, "batch_size": BATCH, "lr": 0.02, "dead_after": 100, "device": "cpu"}
+    for number, member in enumerate((*map(quick, ESTIMATORS), *TRANSFORMERS[1:], *DICTIONARIES)):
+        for n_restarts in (1, 2) if "n_restarts" in member.get_params() else (1,):
+            model = smaller(member, n_restarts=n_restarts, **shared)
+            if isinstance(member, unmix.estimators.LabelledSparseAutoencoder):
+                model.lr = (
+                    1e-3  # a bias before a batch norm moves by rounding alone, as far as the rate lets it
+                )
+            yield f"{number} {label(member)} {n_restarts}", model
+    yield "FastICA", smaller(TRANSFORMERS[0], precision="float64", tol=1e-12, device="cpu")
+
+
+def more(x, folder):
+    """Yield names, estimators and data: as many latents as variables, rows of a file, images."""
+    shared = {"max_iter": 5, "batch_size": BATCH, "lr": 0.02, "random_state": 0, "device": "cpu"}
+    networks = {"encoder": SmallNetwork(), "decoder": SmallNetwork()}
+    yield "square", unmix.DiverseDictionaryLearning(5, n_restarts=1, **networks, **shared), x
+    group = partial(unmix.penalties.dependency_sparsity, form="group_log", normalize="std")
+    yield "group", unmix.DiverseDictionaryLearning(2, penalty=group, n_restarts=1, **networks, **shared), x
+    yield "rows of a file", unmix.BetaVAE(2, **networks, **shared), folder / "x.npy"
+    images = np.random.default_rng(0).integers(0, 255, (41, 8, 8, 1)).astype(np.uint8)
+    normed = {"encoder": partial(mlp_of_images, out=False), "decoder": partial(mlp_of_images, out=True)}
+    yield "images", unmix.Autoencoder(2, **normed, **(shared | {"batch_size": 13})), images
+
+
+def mlp_of_images(n_in, n_out, *, out):
+    """Return a network from images or to images that normalises over the batch."""
+    if out:
+        return nn.Sequential(nn.Linear(n_in, 64), nn.Unflatten(1, (8, 8, 1)))
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, n_out, bias=False), batch_norm_head(n_out))
+
+
+def go_on(folder, until=None):
+    """Train a little model, up to a step, from where others left it; return its weights in the end."""
+    x, _ = data()
+    w = torch.zeros(5, requires_grad=True)
+    batches = Minibatches(torch.tensor(x), batch_size=BATCH, generator=torch.Generator().manual_seed(1))
+
+    def stop(step, terms):
+        if step == until:
+            raise InterruptedError
+
+    def loss(batch):
+        y = batch[0] @ w
+        return {"fit": (y - batch[0][:, 0]).square().mean(), "mean": of_all(y.mean()).square()}
+
+    with together(), suppress(InterruptedError):
+        how = {"n_steps": 30, "lr": 0.1, "checkpoint": folder, "checkpoint_every": 5, "on_step": stop}
+        minimise(loss, {"w": w}, batches, **how)
+    return w.detach().numpy()
+
+
+def stopped_and_resumed(folder, world):
+    """Begin by one process and end by two, and the other way round."""
+    if world == "1":
+        go_on(folder / "begun-by-one", until=12)
+        return {"whole run": go_on(folder / "whole")}
+    by_two = go_on(folder / "begun-by-one")
+    go_on(folder / "begun-by-two", until=12)
+    if os.environ["RANK"] != "0":
+        return {"ended by two": by_two}
+    os.environ["UNMIX_TOGETHER"] = "0"
+    by_one = go_on(folder / "begun-by-two")
+    del os.environ["UNMIX_TOGETHER"]
+    return {"ended by two": by_two, "ended by one": by_one}
+
+
+def codes_of(model, x):
+    codes = model.transform(x)
+    return codes.toarray() if hasattr(codes, "toarray") else codes
+
+
+def main(folder):
+    folder = Path(folder)
+    x, u = data()
+    rank, world = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
+    found = stopped_and_resumed(folder, world)
+    every = [(name, model, x) for name, model in members()] + list(more(x, folder))
+    for name, model, given in every:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found[name] = codes_of(model.fit(given, u), given)
+    np.savez(folder / f"codes-{world}-{rank}.npz", **found)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
