@@ -30,6 +30,8 @@ from ._sparse_codes import (
     unit_rows,
 )
 from ._strided import strided_decoder, strided_encoder
+from ._style import StyleGenerator, style_generator
+from ._style_critic import StyleDiscriminator, style_discriminator
 from ._tangents import Remembered
 
 __all__ = [
@@ -43,6 +45,10 @@ __all__ = [
     "conv_decoder",
     "strided_encoder",
     "strided_decoder",
+    "style_generator",
+    "StyleGenerator",
+    "style_discriminator",
+    "StyleDiscriminator",
     "points_encoder",
     "points_decoder",
     "entries",
