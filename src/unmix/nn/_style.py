@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -25,7 +25,6 @@ def style_generator(
     widths: Sequence[int] = WIDTHS,
     style: int = 256,
     n_mapping: int = 3,
-    n_labels: int = 0,
 ) -> "StyleGenerator":
     """Build a generator of square images whose sides are 4 times a power of 2.
 
@@ -40,8 +39,6 @@ def style_generator(
         Entries of w, which styles every convolution.
     n_mapping : int
         Layers of the mapping network from z to w.
-    n_labels : int
-        Number of labels that the image may be asked for; 0 for a generator without labels.
 
     Returns
     -------
@@ -58,17 +55,18 @@ def style_generator(
     References
     ----------
     Karras et al. (2020), Analyzing and improving the image quality of StyleGAN, Figures 2d and 7b,
-    arXiv:1912.04958. Sizes are ours; there is no style mixing.
+    arXiv:1912.04958. Sizes are ours; there is no style mixing, and codes are taken as they are: at unit length a
+    code of two entries would be one number. What an image is asked for (a label, a domain) is part of the code.
     """
     widths = widths_of(shape_out, widths, "shape_out")
-    mapping = Mapping(n_in, style, n_mapping, n_labels)
+    mapping = Mapping(n_in, style, n_mapping)
     return StyleGenerator(mapping, Synthesis(style, widths, tuple(shape_out)[2]))
 
 
 class StyleGenerator(nn.Module):
     """A mapping network from codes to styles w, and a synthesis network from styles to images.
 
-    ``mapping(z, u)`` returns w and ``synthesis(w, noise)`` images; `forward` is one after the other. Noise is
+    ``mapping(z)`` returns w and ``synthesis(w, noise)`` images; `forward` is one after the other. Noise is
     an argument, (n, n_noise) standard normals for all layers together; without it every image gets the same
     noise, which is kept with the weights, so that images are a function of w.
     """
@@ -83,35 +81,25 @@ class StyleGenerator(nn.Module):
         return len(self.synthesis.noise)
 
     def forward(
-        self,
-        z: Float[Tensor, "n z"],
-        u: Int[Tensor, " n"] | None = None,
-        noise: Float[Tensor, "n e"] | None = None,
+        self, z: Float[Tensor, "n z"], noise: Float[Tensor, "n e"] | None = None
     ) -> Float[Tensor, "n h w c"]:
         """Return the images of codes."""
-        return self.synthesis(self.mapping(z, u), noise)
+        return self.synthesis(self.mapping(z), noise)
 
 
 class Mapping(nn.Module):
-    """From codes at unit second moment, and a label, to styles."""
+    """From codes to styles."""
 
-    def __init__(self, n_in: int, style: int, n_layers: int, n_labels: int) -> None:
+    def __init__(self, n_in: int, style: int, n_layers: int) -> None:
         super().__init__()
-        self.label = Labels(n_labels, n_in) if n_labels else None
-        sizes = [n_in * (2 if n_labels else 1)] + [style] * n_layers
-        pairs = pairwise(sizes)
-        self.layers = nn.ModuleList([EqualLinear(a, b, pace=_SLOW) for a, b in pairs])
+        sizes = [n_in] + [style] * n_layers
+        self.layers = nn.ModuleList([EqualLinear(a, b, pace=_SLOW) for a, b in pairwise(sizes)])
 
-    def forward(self, z: Float[Tensor, "n z"], u: Int[Tensor, " n"] | None = None) -> Float[Tensor, "n w"]:
+    def forward(self, z: Float[Tensor, "n z"]) -> Float[Tensor, "n w"]:
         """Return the styles."""
-        x = unit_moment(z)
-        if self.label is not None:
-            if u is None:
-                raise ValueError("`u` must be a label for each code, got None. This generator has labels.")
-            x = torch.cat([x, unit_moment(self.label(u))], 1)
         for layer in self.layers:
-            x = bent(layer(x))
-        return x
+            z = bent(layer(z))
+        return z
 
 
 class Synthesis(nn.Module):
@@ -192,27 +180,6 @@ class EqualLinear(nn.Module):
     def forward(self, x: Float[Tensor, "n a"]) -> Float[Tensor, "n b"]:
         """Return the linear image."""
         return F.linear(x, self.weight * self.gain, self.bias * self.pace)
-
-
-class Labels(nn.Module):
-    """A learned vector for each label."""
-
-    def __init__(self, n_labels: int, n_out: int) -> None:
-        super().__init__()
-        self.vectors = nn.Parameter(torch.randn(n_labels, n_out))
-
-    def forward(self, u: Int[Tensor, " n"]) -> Float[Tensor, "n b"]:
-        """Return the vectors of labels."""
-        return self.vectors[u]
-
-
-def unit_moment(z: Float[Tensor, "n z"]) -> Float[Tensor, "n z"]:
-    """Scale each row to a mean square of 1.
-
-    >>> unit_moment(torch.tensor([[3.0, 4.0]])).square().mean().item()
-    1.0
-    """
-    return z * torch.rsqrt(z.square().mean(1, keepdim=True) + _EPS)
 
 
 def bent(x: Float[Tensor, "n *x"]) -> Float[Tensor, "n *x"]:

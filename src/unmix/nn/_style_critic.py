@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ._shapes import Shape, entries
-from ._style import SMALL, WIDTHS, EqualLinear, Labels, bent, widths_of
+from ._style import SMALL, WIDTHS, EqualLinear, bent, widths_of
 
 _GROUP = 4  # images whose spread is compared
 _EPS = 1e-8
@@ -107,6 +107,18 @@ class EqualConv(nn.Module):
     def forward(self, x: Float[Tensor, "n a h w"]) -> Float[Tensor, "n b h w"]:
         """Convolve."""
         return F.conv2d(x, self.weight * self.gain, self.bias, padding=self.weight.shape[2] // 2)
+
+
+class Labels(nn.Module):
+    """A learned vector for each label."""
+
+    def __init__(self, n_labels: int, n_out: int) -> None:
+        super().__init__()
+        self.vectors = nn.Parameter(torch.randn(n_labels, n_out))
+
+    def forward(self, u: Int[Tensor, " n"]) -> Float[Tensor, "n b"]:
+        """Return the vectors of labels."""
+        return self.vectors[u]
 
 
 def spread(x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n 1 h w"]:
