@@ -10,6 +10,7 @@ ESTIMATORS: dict[str, str | None] = {
     "BioAE": "bioae",
     "QLAE": "qlae",
     "VQVAE": "vqvae",
+    "EncDiff": "encdiff",
     "PDGMM": "pdgmm",
     "CGVAE": "cgvae",
     "IVAE": "ivae",

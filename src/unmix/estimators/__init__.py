@@ -13,6 +13,7 @@ from ._beta_vae import BetaVAE as BetaVAE
 from ._bio_ae import BioAE as BioAE
 from ._cg_vae import CGVAE as CGVAE
 from ._diverse_dictionary import DiverseDictionaryLearning as DiverseDictionaryLearning
+from ._enc_diff import EncDiff as EncDiff
 from ._factor_vae import FactorVAE as FactorVAE
 from ._fast_ica import FastICA as FastICA
 from ._fit_many import fit_many as fit_many

@@ -4,6 +4,7 @@ An objective holds its networks and the law of its code; `forward(*batch)` retur
 codes. The weights of the terms, restarts and steps belong to `training`.
 """
 
+from ._diffusion import THROUGH, DiffusionDecoder, DiffusionObjective, Grids, Pixels, cosine_schedule
 from ._domain import DomainEncoder, DomainObjective
 from ._domain_priors import KINDS, PRIORS, DomainGaussian
 from ._energy import EnergyObjective
@@ -22,13 +23,17 @@ from ._vae import Objective, as_floats, in_chunks
 __all__ = [
     "AdditiveDecoder",
     "Codebook",
+    "cosine_schedule",
     "CriticObjective",
     "decomposed",
     "DecomposedObjective",
+    "DiffusionDecoder",
+    "DiffusionObjective",
     "DomainEncoder",
     "DomainGaussian",
     "DomainObjective",
     "EnergyObjective",
+    "Grids",
     "in_chunks",
     "KINDS",
     "LabelledObjective",
@@ -39,6 +44,7 @@ __all__ = [
     "Objective",
     "as_floats",
     "Penalty",
+    "Pixels",
     "PRIORS",
     "QuantisedDecoder",
     "QuantisedEncoder",
@@ -49,6 +55,7 @@ __all__ = [
     "SparseCoder",
     "SparsePair",
     "SparseRecipe",
+    "THROUGH",
     "Units",
     "SpikesAndSlabs",
     "VaDEObjective",

@@ -27,6 +27,7 @@ from ._sealed import read_sealed, write_sealed
 from ._settings import Player, Run
 from ._sources import Drawn, Streamed
 from ._stepper import Stepper
+from ._watched import train_watched
 
 __all__ = [
     "minimise",
@@ -49,6 +50,7 @@ __all__ = [
     "write_sealed",
     "train_restarts",
     "train_apart",
+    "train_watched",
     "Ensemble",
     "Pace",
     "Trained",
