@@ -12,7 +12,7 @@ from ._attention import Attending
 from ._shapes import Shape, image_of
 
 _INNER = 16  # the side at which the network works, unless the image is smaller
-_GROUPS = 8
+_GROUPS, _EPS = 8, 1e-5
 
 
 def unet(
@@ -125,7 +125,7 @@ class Body(nn.Module):
                 now = wide
             if level:
                 self.up.append(nn.Conv2d(now, now, 3, 1, 1))
-        self.leave = nn.Sequential(nn.GroupNorm(_GROUPS, now), nn.SiLU(), _silent(nn.Conv2d(now, channels, 3, 1, 1)))
+        self.leave = nn.Sequential(GroupNorm(now), nn.SiLU(), _silent(nn.Conv2d(now, channels, 3, 1, 1)))
 
     def forward(
         self, x: Float[Tensor, "n c h w"], t: Float[Tensor, " n"], tokens: Float[Tensor, "n k d"]
@@ -151,9 +151,9 @@ class Step(nn.Module):
 
     def __init__(self, n_in: int, n_out: int, told: int, n_token: int, heads: int, dropout: float) -> None:
         super().__init__()
-        self.first = nn.Sequential(nn.GroupNorm(_GROUPS, n_in), nn.SiLU(), nn.Conv2d(n_in, n_out, 3, 1, 1))
+        self.first = nn.Sequential(GroupNorm(n_in), nn.SiLU(), nn.Conv2d(n_in, n_out, 3, 1, 1))
         self.told = nn.Sequential(nn.SiLU(), nn.Linear(told, 2 * n_out))
-        self.norm = nn.GroupNorm(_GROUPS, n_out)
+        self.norm = GroupNorm(n_out)
         self.second = nn.Sequential(nn.SiLU(), nn.Dropout(dropout), _silent(nn.Conv2d(n_out, n_out, 3, 1, 1)))
         self.past = nn.Identity() if n_in == n_out else nn.Conv2d(n_in, n_out, 1)
         self.attending = Attending(n_out, n_token, heads=heads) if heads else None
@@ -165,6 +165,26 @@ class Step(nn.Module):
         scale, shift = self.told(told)[:, :, None, None].chunk(2, 1)
         x = self.past(x) + self.second(self.norm(self.first(x)) * (1 + scale) + shift)
         return x if self.attending is None else self.attending(x, tokens)
+
+
+class GroupNorm(nn.Module):
+    """Each of eight groups of channels of each image at mean 0 and variance 1, then scaled and shifted.
+
+    Written out it fuses, and has derivatives of every kind.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(channels, 1, 1))
+        self.shift = nn.Parameter(torch.zeros(channels, 1, 1))
+
+    def forward(self, x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n c h w"]:
+        """Normalise, scale and shift; half precision is too coarse for sums."""
+        wide = x.float() if x.dtype.itemsize < 4 else x
+        grouped = wide.unflatten(1, (_GROUPS, -1))
+        centred = grouped - grouped.mean((2, 3, 4), keepdim=True)
+        inverse = torch.rsqrt(centred.square().mean((2, 3, 4), keepdim=True) + _EPS)
+        return ((centred * inverse).flatten(1, 2) * self.scale + self.shift).to(x.dtype)
 
 
 def waves(t: Float[Tensor, " n"], n_out: int) -> Float[Tensor, "n e"]:
