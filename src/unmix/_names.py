@@ -14,6 +14,8 @@ ESTIMATORS: dict[str, str | None] = {
     "PDGMM": "pdgmm",
     "CGVAE": "cgvae",
     "IVAE": "ivae",
+    "GAN": "gan",
+    "CGGAN": "cggan",
     "SlotAutoencoder": "slots",
     "FastICA": "ica",
     "LabelledSparseAutoencoder": None,

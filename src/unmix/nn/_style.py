@@ -55,8 +55,8 @@ def style_generator(
     References
     ----------
     Karras et al. (2020), Analyzing and improving the image quality of StyleGAN, Figures 2d and 7b,
-    arXiv:1912.04958. Sizes are ours; there is no style mixing, and codes are taken as they are: at unit length a
-    code of two entries would be one number. What an image is asked for (a label, a domain) is part of the code.
+    arXiv:1912.04958. Sizes are ours; there is no style mixing, and codes are taken as they are: at unit
+    length a code of two entries would be one number. A label is part of the code.
     """
     widths = widths_of(shape_out, widths, "shape_out")
     mapping = Mapping(n_in, style, n_mapping)

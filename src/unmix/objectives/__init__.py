@@ -4,10 +4,14 @@ An objective holds its networks and the law of its code; `forward(*batch)` retur
 codes. The weights of the terms, restarts and steps belong to `training`.
 """
 
+from ._adversarial import moved_code, moving, path_deviation, path_lengths, r1, to_expose, to_pass
+from ._augment import augmented
+from ._codes import FlowCode, LabelCode, MonotoneFlow, NoiseCode
 from ._diffusion import THROUGH, DiffusionDecoder, DiffusionObjective, Grids, Pixels, cosine_schedule
 from ._domain import DomainEncoder, DomainObjective
 from ._domain_priors import KINDS, PRIORS, DomainGaussian
 from ._energy import EnergyObjective
+from ._gan import SPARSE_TERMS, CodedGenerator, GameObjective
 from ._likelihood import LOSSES, Penalty, likely
 from ._mixture import MixtureOfGaussians, VaDEObjective
 from ._moments import LabelledObjective
@@ -59,4 +63,19 @@ __all__ = [
     "Units",
     "SpikesAndSlabs",
     "VaDEObjective",
+    "GameObjective",
+    "CodedGenerator",
+    "SPARSE_TERMS",
+    "NoiseCode",
+    "LabelCode",
+    "FlowCode",
+    "MonotoneFlow",
+    "augmented",
+    "moved_code",
+    "moving",
+    "path_deviation",
+    "path_lengths",
+    "r1",
+    "to_expose",
+    "to_pass",
 ]

@@ -25,7 +25,7 @@ from ._restarts import Trained, joined, train_restarts
 from ._schedules import constant, cosine, one_cycle, ramp, warm_up
 from ._sealed import read_sealed, write_sealed
 from ._settings import Player, Run
-from ._sources import Drawn, Streamed
+from ._sources import Drawn, Held, Streamed
 from ._stepper import Stepper
 from ._watched import train_watched
 
@@ -56,6 +56,7 @@ __all__ = [
     "Trained",
     "Noise",
     "side_by_side",
+    "Held",
     "Streamed",
     "Drawn",
     "Stepper",
