@@ -11,6 +11,7 @@ ESTIMATORS: dict[str, str | None] = {
     "QLAE": "qlae",
     "VQVAE": "vqvae",
     "EncDiff": "encdiff",
+    "DisCo": "disco",
     "PDGMM": "pdgmm",
     "CGVAE": "cgvae",
     "IVAE": "ivae",

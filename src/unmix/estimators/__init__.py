@@ -13,6 +13,7 @@ from ._beta_vae import BetaVAE as BetaVAE
 from ._bio_ae import BioAE as BioAE
 from ._cg_gan import CGGAN as CGGAN
 from ._cg_vae import CGVAE as CGVAE
+from ._dis_co import DisCo as DisCo
 from ._diverse_dictionary import DiverseDictionaryLearning as DiverseDictionaryLearning
 from ._enc_diff import EncDiff as EncDiff
 from ._factor_vae import FactorVAE as FactorVAE

@@ -24,13 +24,12 @@ from unmix.objectives import (
 )
 from unmix.training import Noise, Pace, Trained, train_apart
 
-from ._generation import head_of, image_shape, trained_alone
+from ._generation import SHOWN, head_of, image_shape, trained_alone
 from ._latent_estimator import Factory, LatentEstimator, build
 from ._recipe import check_values, paced, with_penalty
 
 SPACES = ("pixels", "vq")
 _BASE = 16  # the side to which the noise schedule refers
-_SHOWN = 8  # images on a sheet of samples
 _SETTLED = 1024  # images that tell the scale of vectors
 _SPACE_LR, _MANY = 2e-3, 10**6
 
@@ -201,7 +200,7 @@ class EncDiff(LatentEstimator):
         (member,) = build(self._networks, 1, x, pace.seed)
         if self.space == "vq":
             self._learn_space(member.decoder.space, x, pace)
-        draw = partial(_reconstructed, member, as_floats(head_of(x, _SHOWN)))
+        draw = partial(_reconstructed, member, as_floats(head_of(x, SHOWN)))
         watched = {"ema": self.ema, "samples": self.samples, "draw": draw}
         return trained_alone(member, with_penalty(self, {}), x, paced(self, pace), **watched)
 
@@ -227,4 +226,4 @@ class EncDiff(LatentEstimator):
 
 def _reconstructed(member: nn.Module, images: Tensor) -> Tensor:
     """Return images, and below them what their codes give."""
-    return torch.stack([images, member.decoder(member.encoder(images))])  # type: ignore[operator]
+    return torch.cat([images, member.decoder(member.encoder(images))])  # type: ignore[operator]

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from unmix.nn import entries
 from unmix.training import Average, Drawn, Noise, Pace, Trained, train_watched
 
 from ._samples import Draw, Samples
+
+SHOWN = 8  # images in a row of a sheet of samples
 
 
 def image_shape(model: Any, shape: Any) -> tuple[int, ...]:
@@ -21,8 +24,9 @@ def image_shape(model: Any, shape: Any) -> tuple[int, ...]:
 
 
 def head_of(x: Tensor | Drawn, n: int) -> Tensor:
-    """Return some of the images that a model is fitted on."""
-    return x[:n] if isinstance(x, Tensor) else x.head(n)[0]
+    """Return some of the images that a model is fitted on, spread over all of them; again where they are few."""
+    found = x[:: max(1, len(x) // n)] if isinstance(x, Tensor) else x.head(n)[0]
+    return found[torch.arange(n, device=found.device) % len(found)]
 
 
 def trained_alone(

@@ -5,16 +5,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from PIL import Image
 from torch import Tensor, nn
 
-from unmix._files import atomic_path
 from unmix.training import Average
 
+from ._sheets import write_sheet
+
 _PICTURES = 20  # in a run
-_GAP = 1  # pixels between two tiles
 Draw = Callable[[], Tensor]
 
 
@@ -29,8 +27,8 @@ class Samples:
     ----------
     folder : path-like
         Made where it is not there.
-    draw : callable () -> Tensor of shape (rows, columns, height, width, channels)
-        Pixels between 0 and 1.
+    draw : callable () -> Tensor of shape (8 rows, height, width, channels)
+        Pixels between 0 and 1, eight images for each row of the sheet.
     n_steps : int
         Of the run.
     networks : Module
@@ -42,7 +40,7 @@ class Samples:
     --------
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
-    >>> watch = Samples(folder, lambda: torch.zeros(2, 3, 8, 8, 1), 40, nn.Identity())
+    >>> watch = Samples(folder, lambda: torch.zeros(16, 8, 8, 1), 40, nn.Identity())
     >>> for step in range(4):
     ...     watch(step, {})
     >>> sorted(path.name for path in Path(folder).iterdir())
@@ -69,15 +67,3 @@ class Samples:
             last.callback(self.networks.train, training)
             self.networks.eval()
             write_sheet(self.folder / f"step-{done:06d}.png", self.draw())
-
-
-def write_sheet(path: Path, pictures: Tensor) -> None:
-    """Write pictures of shape (rows, columns, height, width, channels) side by side as a PNG file."""
-    tiles = (pictures.detach().float().clamp(0, 1) * 255).round().byte().cpu().numpy()
-    rows, columns, height, width, channels = tiles.shape
-    sheet = np.full((rows, columns, height + _GAP, width + _GAP, channels), 255, dtype=np.uint8)
-    sheet[:, :, :height, :width] = tiles
-    flat = sheet.transpose(0, 2, 1, 3, 4).reshape(rows * (height + _GAP), columns * (width + _GAP), channels)
-    grey = flat if channels == 3 else flat.mean(-1, keepdims=True).round().astype(np.uint8).repeat(3, -1)
-    with atomic_path(path) as temporary:
-        Image.fromarray(grey).save(temporary)

@@ -7,6 +7,7 @@ codes. The weights of the terms, restarts and steps belong to `training`.
 from ._adversarial import moved_code, moving, path_deviation, path_lengths, r1, to_expose, to_pass
 from ._augment import augmented
 from ._codes import FlowCode, LabelCode, MonotoneFlow, NoiseCode
+from ._contrast import SPARSE, ContrastObjective, Navigator, ReadBack, Rendering
 from ._diffusion import THROUGH, DiffusionDecoder, DiffusionObjective, Grids, Pixels, cosine_schedule
 from ._domain import DomainEncoder, DomainObjective
 from ._domain_priors import KINDS, PRIORS, DomainGaussian
@@ -27,6 +28,7 @@ from ._vae import Objective, as_floats, in_chunks
 __all__ = [
     "AdditiveDecoder",
     "Codebook",
+    "ContrastObjective",
     "cosine_schedule",
     "CriticObjective",
     "decomposed",
@@ -45,6 +47,7 @@ __all__ = [
     "LOSSES",
     "MixtureObjective",
     "MixtureOfGaussians",
+    "Navigator",
     "Objective",
     "as_floats",
     "Penalty",
@@ -53,8 +56,11 @@ __all__ = [
     "QuantisedDecoder",
     "QuantisedEncoder",
     "QuantisedObjective",
+    "ReadBack",
+    "Rendering",
     "shuffled",
     "SlotObjective",
+    "SPARSE",
     "SPARSE_ACTIVATIONS",
     "SparseCoder",
     "SparsePair",

@@ -10,6 +10,8 @@ EXPERIMENTS = (
     "ddl.table6",
     "ddl.table7",
     "ddl.table8",
+    "ddl.encdiff",
+    "ddl.disco",
     "ddl.recovery",
     "pdgmm.table1",
     "pdgmm.d4",
