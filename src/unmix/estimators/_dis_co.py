@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unmix.nn import leaky_encoder
+from unmix.nn import leaky_encoder, style_discriminator, style_generator
 from unmix.objectives import SPARSE, ContrastObjective, Navigator, ReadBack, Rendering, in_chunks
 from unmix.training import Drawn, Noise, Pace, Trained, train_watched
 
@@ -39,12 +39,12 @@ class DisCo(LatentEstimator):
     ----------
     n_components : int
         Number of directions and of codes, at most the number of the generator's latents.
-    generator : path-like, optional
+    generator : path-like, or callable (n_in, shape_out) -> StyleGenerator
         File of a fitted model of images of the same shape: a `GAN`, whose styles w are shifted, or any other
-        model with a decoder, such as a `BetaVAE`, whose codes are. It does not learn any more. Without one a
-        GAN is trained on X first.
-    generator_steps : int
-        Steps of that training.
+        model with a decoder, such as a `BetaVAE`, whose codes are. It does not learn any more. With a network
+        factory a GAN is trained on X first.
+    critic, generator_steps
+        Factory of that GAN's discriminator, and steps of its training.
     sparse : {None, "latent", "dependency"}
         Sparsity beside the contrast: none, of the codes (L1), or of the generator's Jacobian along the
         directions, estimated by the secants that are rendered anyway.
@@ -101,7 +101,8 @@ class DisCo(LatentEstimator):
         self,
         n_components: int = 20,
         *,
-        generator: Any = None,
+        generator: Any = style_generator,
+        critic: Callable[..., nn.Module] = style_discriminator,
         generator_steps: int = 20_000,
         sparse: str | None = None,
         sparse_weight: float | Callable[[int], float] = 0.1,
@@ -125,6 +126,7 @@ class DisCo(LatentEstimator):
     ) -> None:
         self.n_components = n_components
         self.generator = generator
+        self.critic = critic
         self.generator_steps = generator_steps
         self.sparse = sparse
         self.sparse_weight = sparse_weight
@@ -190,10 +192,8 @@ class DisCo(LatentEstimator):
     def _fitted_generator(self, x: Any, pace: Pace) -> Any:
         """Return the model whose decoder is the generator."""
         shape = tuple(x.head(1)[0].shape[1:] if isinstance(x, Drawn) else x.shape[1:])
-        if self.generator is None:
-            images = x.head(_FITTED)[0] if isinstance(x, Drawn) else x
-            gan = GAN(max_steps=self.generator_steps, max_iter=10**6, device=self.device, random_state=pace.seed)
-            return gan.set_params(checkpoint=pace.folder("generator"), precision=self.precision).fit(images)
+        if callable(self.generator):
+            return self._own_generator(x.head(_FITTED)[0] if isinstance(x, Drawn) else x, pace)
         from ._storage import load
 
         fitted = load(self.generator)
@@ -204,6 +204,13 @@ class DisCo(LatentEstimator):
                 f"{known or 'tables'}. Fit one on images of this shape."
             )
         return fitted
+
+    def _own_generator(self, images: Tensor, pace: Pace) -> GAN:
+        """Train a GAN; its encoder, which nobody asks, for one step only."""
+        gan = GAN(decoder=self.generator, critic=self.critic, encoder=self.encoder, inversion=1e-9)
+        run = {"device": self.device, "checkpoint": pace.folder("generator"), "random_state": pace.seed}
+        steps = {"max_steps": self.generator_steps, "max_iter": 10**6, "precision": self.precision}
+        return gan.set_params(**run, **steps).fit(images)
 
     def _check(self) -> None:
         if self.sparse not in SPARSE:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from unmix.nn import ScalarTokens, grid_decoder, grid_encoder, leaky_encoder, unet
 from unmix.objectives import (
+    TARGETS,
     THROUGH,
     Codebook,
     DiffusionDecoder,
@@ -50,6 +51,9 @@ class EncDiff(LatentEstimator):
     space : {"pixels", "vq"}
         Where the diffusion runs: on pixels, or on the grid of vectors of a small quantised autoencoder, which
         is trained first.
+    target : {"noise", "velocity"}
+        Whose squared error is lowered: that of the noise, as published, or that of a_t noise - s_t image, in
+        which the noisiest images count as much as others. Codes tell most of these, and are learnt sooner.
     penalty : callable (decoder, z) -> scalar, optional
         On the function from scalars to what the U-Net tells of a noisy image, such as
         `partial(dependency_sparsity, columns=1, step=0.1, normalize="std")` or `latent_sparsity`.
@@ -111,6 +115,7 @@ class EncDiff(LatentEstimator):
         n_components: int = 20,
         *,
         space: str = "pixels",
+        target: str = "noise",
         penalty: Penalty | None = None,
         penalty_weight: float | Callable[[int], float] = 0.05,
         through: str = "noise",
@@ -141,6 +146,7 @@ class EncDiff(LatentEstimator):
     ) -> None:
         self.n_components = n_components
         self.space = space
+        self.target = target
         self.penalty = penalty
         self.penalty_weight = penalty_weight
         self.through = through
@@ -181,9 +187,8 @@ class EncDiff(LatentEstimator):
             n_steps=self.sampling_steps,
         )
         encoder = self.encoder(shape, self.n_components_)
-        return DiffusionObjective(
-            encoder, decoder, penalty=self.penalty, through=self.through, share=self.penalty_share
-        )
+        asked = {"penalty": self.penalty, "through": self.through, "share": self.penalty_share}
+        return DiffusionObjective(encoder, decoder, target=self.target, **asked)  # type: ignore[arg-type]
 
     def _grids(self, shape: tuple[int, ...]) -> Grids:
         """Build the quantised autoencoder, untrained."""
@@ -213,10 +218,9 @@ class EncDiff(LatentEstimator):
         grids.settle(head_of(x, _SETTLED))
 
     def _checked(self, shape: Any) -> tuple[int, ...]:
-        if self.space not in SPACES:
-            raise ValueError(f"`space` must be one of {SPACES}, got {self.space!r}. Choose one of these.")
-        if self.through not in THROUGH:
-            raise ValueError(f"`through` must be one of {THROUGH}, got {self.through!r}. Choose one of these.")
+        for name, known in (("space", SPACES), ("target", TARGETS), ("through", THROUGH)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"`{name}` must be one of {known}, got {getattr(self, name)!r}. Choose one.")
         if not 0 < self.penalty_share <= 1:
             raise ValueError(f"`penalty_share` must be above 0 and at most 1, got {self.penalty_share!r}.")
         for name in ("token_size", "n_times", "sampling_steps", "n_values", "code_size", "space_steps"):

@@ -8,7 +8,15 @@ from ._adversarial import moved_code, moving, path_deviation, path_lengths, r1, 
 from ._augment import augmented
 from ._codes import FlowCode, LabelCode, MonotoneFlow, NoiseCode
 from ._contrast import SPARSE, ContrastObjective, Navigator, ReadBack, Rendering
-from ._diffusion import THROUGH, DiffusionDecoder, DiffusionObjective, Grids, Pixels, cosine_schedule
+from ._diffusion import (
+    TARGETS,
+    THROUGH,
+    DiffusionDecoder,
+    DiffusionObjective,
+    Grids,
+    Pixels,
+    cosine_schedule,
+)
 from ._domain import DomainEncoder, DomainObjective
 from ._domain_priors import KINDS, PRIORS, DomainGaussian
 from ._energy import EnergyObjective
@@ -65,6 +73,7 @@ __all__ = [
     "SparseCoder",
     "SparsePair",
     "SparseRecipe",
+    "TARGETS",
     "THROUGH",
     "Units",
     "SpikesAndSlabs",

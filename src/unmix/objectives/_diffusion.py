@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from ._likelihood import Penalty, wide
 from ._vae import as_floats
 
+TARGETS = ("noise", "velocity")
 THROUGH = ("noise", "image")
 _GOLDEN = (5**0.5 - 1) / 2
 _MOST = 0.999  # of a step's variance
@@ -113,7 +114,7 @@ class DiffusionDecoder(nn.Module):
     tokens : Module
         From (n, k) to (n, k, d).
     network : Module
-        From noisy images, times between 0 and 1 and tokens to noise.
+        From noisy images, times between 0 and 1 and tokens to images of the same shape.
     space : Pixels or Grids
         Where the diffusion runs.
     n_times, shift
@@ -150,18 +151,27 @@ class DiffusionDecoder(nn.Module):
         """Return images with the noise of a time."""
         return self._at(self.signal, t, x) * x + self._at(self.level, t, x) * noise
 
-    def predict(
+    def velocity(
         self, x: Float[Tensor, "n *x"], t: Int[Tensor, " n"], z: Float[Tensor, "n k"]
     ) -> Float[Tensor, "n *x"]:
-        """Return the noise that the network sees in an image, told the codes."""
+        """Return what the network tells of a noisy image and codes: a_t noise - s_t image.
+
+        Both can be told from it at every time, while the noise alone says nothing of an image that is all
+        noise.
+        """
         return wide(self.network(x, t / self.n_times, self.tokens(z)))
 
-    def denoised(
-        self, x: Float[Tensor, "n *x"], t: Int[Tensor, " n"], noise: Float[Tensor, "n *x"]
+    def noise(
+        self, x: Float[Tensor, "n *x"], t: Int[Tensor, " n"], velocity: Float[Tensor, "n *x"]
     ) -> Float[Tensor, "n *x"]:
-        """Return the image that is left without this noise, within the bounds of images."""
-        found = (x - self._at(self.level, t, x) * noise) / self._at(self.signal, t, x)
-        return found.clamp(-self.space.bound, self.space.bound)
+        """Return the noise in a noisy image."""
+        return self._at(self.signal, t, x) * velocity + self._at(self.level, t, x) * x
+
+    def denoised(
+        self, x: Float[Tensor, "n *x"], t: Int[Tensor, " n"], velocity: Float[Tensor, "n *x"]
+    ) -> Float[Tensor, "n *x"]:
+        """Return the image without the noise."""
+        return self._at(self.signal, t, x) * x - self._at(self.level, t, x) * velocity
 
     def forward(self, z: Float[Tensor, "n k"]) -> Float[Tensor, "n h w c"]:
         """Take the noise away in `n_steps` steps."""
@@ -169,7 +179,8 @@ class DiffusionDecoder(nn.Module):
         times = torch.linspace(self.n_times - 1, 0, self.n_steps).round().long().tolist()
         for now, after in zip(times, [*times[1:], None], strict=True):
             t = torch.full((len(z),), now, device=z.device)
-            clean = self.denoised(x, t, self.predict(x, t, z))
+            found = self.denoised(x, t, self.velocity(x, t, z))
+            clean = found.clamp(-self.space.bound, self.space.bound)
             if after is None:
                 return self.space.outside(clean)
             noise = (x - self._at(self.signal, t, x) * clean) / self._at(self.level, t, x)
@@ -183,14 +194,18 @@ class DiffusionDecoder(nn.Module):
 class DiffusionObjective(nn.Module):
     """An encoder to scalars, and a network that tells noise from noisy images and the scalars' tokens.
 
-    The terms are the mean squared error of the noise, and where asked a penalty for each entry of an image on
-    the way from codes to what the network tells of one noisy image: the noise, or the image left without it.
+    The terms are the mean squared error of the noise (or of the velocity, a_t noise - s_t image, which is that
+    of the noise over a_t^2: the noisiest images, of which codes tell most, count as much as others), and where
+    asked a penalty for each entry of an image on the way from codes to what the network tells of one noisy
+    image: the noise, or the image left without it.
 
     Parameters
     ----------
     encoder : Module
         From images to (n, k).
     decoder : DiffusionDecoder
+    target : {"noise", "velocity"}
+        Whose error is squared.
     penalty : callable (decoder, z) -> scalar, optional
     through : {"noise", "image"}
         What the penalty looks at.
@@ -208,27 +223,31 @@ class DiffusionObjective(nn.Module):
         encoder: nn.Module,
         decoder: DiffusionDecoder,
         *,
+        target: str = "noise",
         penalty: Penalty | None = None,
         through: str = "noise",
         share: float = 1.0,
     ) -> None:
         super().__init__()
-        self.encoder, self.decoder = encoder, decoder
+        self.encoder, self.decoder, self.target = encoder, decoder, target
         self.penalty, self.through, self.share = penalty, through, share
 
     def forward(self, x: Shaped[Tensor, "n h w c"], place: Float[Tensor, "n 1"]) -> dict[str, Tensor]:
         """Return the terms; `place` is normal, and says where among the times the batch begins."""
         x = as_floats(x)
-        clean, t = self.decoder.space.inside(x), self.times(place)
-        noise = torch.randn_like(clean)
-        return self.terms(x, self.decoder.noised(clean, t, noise), t, noise)
+        return self.terms(x, self.times(place), torch.randn_like(self.decoder.space.inside(x)))
 
     def terms(
-        self, x: Float[Tensor, "n h w c"], noisy: Tensor, t: Int[Tensor, " n"], noise: Tensor
+        self, x: Float[Tensor, "n h w c"], t: Int[Tensor, " n"], noise: Float[Tensor, "n *x"]
     ) -> dict[str, Tensor]:
-        """Return the terms for noise that was drawn."""
-        z = wide(self.encoder(x))
-        found = {"noise": F.mse_loss(self.decoder.predict(noisy, t, z), noise)}
+        """Return the terms for times and noise that were drawn."""
+        z, clean = wide(self.encoder(x)), self.decoder.space.inside(x)
+        noisy = self.decoder.noised(clean, t, noise)
+        told = self.decoder.velocity(noisy, t, z)
+        if self.target == "noise":
+            found = {"noise": F.mse_loss(self.decoder.noise(noisy, t, told), noise)}
+        else:
+            found = {"velocity": F.mse_loss(told, self.decoder.noised(noise, t, -clean))}
         if self.penalty is not None:
             n = max(1, round(self.share * len(x)))
             seen = Seen(self.decoder, noisy[:n], t[:n], self.through)
@@ -256,5 +275,5 @@ class Seen(nn.Module):
         times = len(z) // len(self.t)
         x, t = self.noisy.repeat(times, *[1] * (self.noisy.ndim - 1)), self.t.repeat(times)
         decoder = self.decoder[0]
-        noise = decoder.predict(x, t, z)
-        return noise if self.through == "noise" else decoder.denoised(x, t, noise)
+        told = decoder.velocity(x, t, z)
+        return (decoder.noise if self.through == "noise" else decoder.denoised)(x, t, told)

@@ -12,6 +12,7 @@ EXPERIMENTS = (
     "ddl.table8",
     "ddl.encdiff",
     "ddl.disco",
+    "ddl.through",
     "ddl.recovery",
     "pdgmm.table1",
     "pdgmm.d4",

@@ -23,10 +23,12 @@ WEIGHTS = {
 NAMES = {NONE: "{}", DEPENDENCY: "{} + dependency sparsity", LATENT: "{} + latent sparsity"}
 
 
-def cells(model: str, penalty: str, twin: str, paper: Paper | tuple[()] = ()) -> tuple[Cell, ...]:
+def cells(
+    model: str, penalty: str, twin: str, paper: Paper | tuple[()] = (), *, row: str = "", **changes: Any
+) -> tuple[Cell, ...]:
     """Return the cells of a row in the column of a twin: the two published scores, then the others."""
     settings = {"model": model, "penalty": penalty, "weight": WEIGHTS[model][penalty], "latents": LATENTS}
-    return _row(NAMES[penalty].format(model), twin, settings | {"twin": twin}, paper)
+    return _row(row or NAMES[penalty].format(model), twin, settings | {"twin": twin} | changes, paper)
 
 
 def references(twin: str) -> tuple[Cell, ...]:
