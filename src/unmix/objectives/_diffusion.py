@@ -1,6 +1,7 @@
 """Diffusion: noise that is added to images by a schedule, told by a network, and taken away step by step."""
 
 import math
+from functools import partial
 
 import torch
 from jaxtyping import Float, Int, Shaped
@@ -250,9 +251,17 @@ class DiffusionObjective(nn.Module):
             found = {"velocity": F.mse_loss(told, self.decoder.noised(noise, t, -clean))}
         if self.penalty is not None:
             n = max(1, round(self.share * len(x)))
-            seen = Seen(self.decoder, noisy[:n], t[:n], self.through)
-            found["penalty"] = self.penalty(seen, z[:n]) / noisy[0].numel()
+            found["penalty"] = self.penalty(partial(self.told, noisy[:n], t[:n]), z[:n]) / noisy[0].numel()
         return found
+
+    def told(
+        self, x: Float[Tensor, "m *x"], t: Int[Tensor, " m"], z: Float[Tensor, "n k"]
+    ) -> Float[Tensor, "n *x"]:
+        """Return what is told of noisy images as a function of codes, again for every further set of codes."""
+        times = len(z) // len(t)
+        x, t = x.repeat(times, *[1] * (x.ndim - 1)), t.repeat(times)
+        told = self.decoder.velocity(x, t, z)
+        return (self.decoder.noise if self.through == "noise" else self.decoder.denoised)(x, t, told)
 
     def times(self, place: Float[Tensor, "n 1"]) -> Int[Tensor, " n"]:
         """Return times that cover the whole evenly, from a random place on: also those of a part of a batch."""
@@ -260,20 +269,3 @@ class DiffusionObjective(nn.Module):
         steps = torch.arange(len(place), device=place.device) * _GOLDEN
         share = torch.remainder(first + steps, 1.0)
         return (share * self.decoder.n_times).long().clamp(max=self.decoder.n_times - 1)
-
-
-class Seen(nn.Module):
-    """What the network tells of given noisy images, as a function of codes."""
-
-    def __init__(self, decoder: DiffusionDecoder, noisy: Tensor, t: Tensor, through: str) -> None:
-        super().__init__()
-        self.decoder, self.through = [decoder], through  # in a list: not a part of this module
-        self.noisy, self.t = noisy, t
-
-    def forward(self, z: Float[Tensor, "n k"]) -> Float[Tensor, "n *x"]:
-        """Tell of each image, again for every further set of codes."""
-        times = len(z) // len(self.t)
-        x, t = self.noisy.repeat(times, *[1] * (self.noisy.ndim - 1)), self.t.repeat(times)
-        decoder = self.decoder[0]
-        told = decoder.velocity(x, t, z)
-        return (decoder.noise if self.through == "noise" else decoder.denoised)(x, t, told)
