@@ -7,6 +7,7 @@ fastest for those networks: their Jacobian is a product of layers that shares th
 from ._activations import ACTIVATIONS, Activation
 from ._convolutions import conv_decoder, conv_encoder
 from ._directional import first_directional, second_directional
+from ._features import LiteFeatures, efficientnet_lite0
 from ._feedforward import Feedforward, Slopes, feature_jacobian
 from ._gated import GatedMLP, gated_mlp
 from ._hessian import hessian
@@ -49,6 +50,8 @@ __all__ = [
     "StyleGenerator",
     "style_discriminator",
     "StyleDiscriminator",
+    "efficientnet_lite0",
+    "LiteFeatures",
     "points_encoder",
     "points_decoder",
     "entries",
