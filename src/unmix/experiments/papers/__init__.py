@@ -35,6 +35,7 @@ EXPERIMENTS = (
     "cg.domains",
     "cg.square",
     "cg.promised",
+    "cg.gan",
     "mechanistic.overlap",
     "mechanistic.kinds",
     "mechanistic.ablation",
