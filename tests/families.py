@@ -27,7 +27,9 @@ from unmix.data import (
     sparse_mixing,
 )
 from unmix.estimators import (
+    CGGAN,
     CGVAE,
+    GAN,
     IVAE,
     PDGMM,
     QLAE,
@@ -84,7 +86,7 @@ from unmix.metrics import (
     support_f1,
     udr,
 )
-from unmix.nn import mlp
+from unmix.nn import conv_encoder, mlp, style_discriminator, style_generator
 from unmix.penalties import (
     compositional_contrast,
     dependency_sparsity,
@@ -291,6 +293,20 @@ TRANSFORMERS = (
     SparseBasis(solver="ransac", random_state=0),
     SparseBasis(solver="subspaces", random_state=0),
     SparseBasis(solver="lagrangian", max_iter=2, random_state=0),
+)
+
+# makers of images, which take nothing else: their contract is in test_contracts_generators.py
+_SMALL: dict[str, Any] = {
+    "decoder": partial(style_generator, widths=(8, 8), style=8),
+    "critic": partial(style_discriminator, widths=(8, 8)),
+    "encoder": partial(conv_encoder, widths=(8,), dense=(8,)),
+    **{"max_steps": 4, "batch_size": 8, "inversion": 1.0, "random_state": 0},
+}
+IMAGE_MAKERS = (
+    GAN(4, **_SMALL),
+    CGGAN(6, n_changing=3, **_SMALL),
+    CGGAN(6, n_changing=3, sparse="released", masked=False, **_SMALL),
+    CGGAN(6, n_changing=3, sparse=None, changes="labels", augment=None, **_SMALL),
 )
 
 # overcomplete dictionaries with sparse codes: their contract is in test_estimators_sparse_autoencoder.py

@@ -22,6 +22,7 @@ from . import _images
 from ._latent_estimator import Factory, LatentEstimator, build
 from ._sheets import Sheets
 
+CHECKPOINT_EVERY = 500  # steps
 BETAS = (0.0, 0.99)  # of both players' Adam
 
 
@@ -71,6 +72,7 @@ class GameEstimator(LatentEstimator):
         run = Run(
             n_steps=n_steps,
             checkpoint=pace.folder("game"),
+            checkpoint_every=CHECKPOINT_EVERY,
             progress=pace.progress,
             on_step=sheets,
             compile=False,
@@ -111,6 +113,7 @@ class GameEstimator(LatentEstimator):
             lr=1e-3,
             schedule="cosine",
             checkpoint=pace.folder("inversion"),
+            checkpoint_every=CHECKPOINT_EVERY,
             progress=pace.progress,
             precision=self.precision,
         )

@@ -8,6 +8,7 @@ from ._activations import ACTIVATIONS, Activation
 from ._attention import Attention, ScalarTokens
 from ._convolutions import conv_decoder, conv_encoder
 from ._directional import first_directional, second_directional
+from ._features import LiteFeatures, efficientnet_lite0
 from ._feedforward import Feedforward, Slopes, feature_jacobian
 from ._gated import GatedMLP, gated_mlp
 from ._grids import grid_decoder, grid_encoder
@@ -59,6 +60,8 @@ __all__ = [
     "StyleGenerator",
     "style_discriminator",
     "StyleDiscriminator",
+    "efficientnet_lite0",
+    "LiteFeatures",
     "points_encoder",
     "points_decoder",
     "entries",

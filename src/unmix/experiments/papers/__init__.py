@@ -38,6 +38,7 @@ EXPERIMENTS = (
     "cg.domains",
     "cg.square",
     "cg.promised",
+    "cg.gan",
     "mechanistic.overlap",
     "mechanistic.kinds",
     "mechanistic.ablation",
