@@ -145,6 +145,7 @@ def test_readme_lists_every_estimator_and_penalty():
         *families.ESTIMATORS,
         *families.TRANSFORMERS,
         *families.DICTIONARIES,
+        *families.IMAGE_READERS,
         *families.PENALTIES,
     ):
         assert f"`{families.public_name(member)}`" in README
@@ -209,6 +210,7 @@ def test_every_estimator_is_in_a_family():
         *families.TRANSFORMERS,
         *families.DICTIONARIES,
         *families.IMAGE_MAKERS,
+        *families.IMAGE_READERS,
     )
     listed = {type(member).__name__ for member in members}
     assert listed == estimators - {"LatentEstimator"}  # their common base

@@ -81,13 +81,14 @@ class Fit:
             "at a value, behind a linear mixing; ae, vae, factorvae, tcvae, bioae, qlae, vqvae, ivae (which "
             "needs --domains): autoencoders to compare with, all but ivae also of images; ae+ica, "
             "of images: independent components of the code of an autoencoder; gan, cggan (which needs "
-            "--domains), of images: generators."
+            "--domains), of images: generators; encdiff, disco, of images: scalars that a diffusion model is "
+            "told, and directions of a GAN that is trained first."
         ),
     ] = Method["ddl"]
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Of images: a published recipe, hsu2023 or locatello2019. "
+            help="Of images: a published recipe, hsu2023, locatello2019, yang2024 (encdiff) or ren2022 (disco). "
             "[default: its settings with networks for the size of the images, and 50 passes]",
             show_default=False,
         ),

@@ -11,6 +11,7 @@ from ._verdict import short, warn
 
 BOTH = "ae+ica"  # the only method that is two
 PASSES = 50
+_OWN = ("EncDiff", "DisCo")  # have defaults for images, and decoders of their own
 _OF_TABLES = ("weight", "slots", "features", "drop", "id", "variable_sets", "layer", "obsm")
 
 
@@ -77,8 +78,8 @@ def _model(given: Any, shape: tuple[int, ...]) -> Any:
         raise ValueError("`--n-components` must be given for images, got nothing. Twelve are a good start.")
     model = _made(kind, given)
     if given.preset is None:
-        fitting = networks(shape)
-        known = {name: factory for name, factory in fitting.items() if name == "encoder" or not _plays(kind)}
+        fitting, own = networks(shape), _plays(kind) or kind.__name__ in _OWN
+        known = {name: factory for name, factory in fitting.items() if name == "encoder" or not own}
         model.set_params(max_iter=PASSES, max_steps=None, **known)
     asked = {"max_iter": given.max_iter, "n_restarts": given.n_restarts, "device": given.device}
     model.set_params(**{name: value for name, value in asked.items() if value is not None})
@@ -90,6 +91,8 @@ def _made(kind: Any, given: Any) -> Any:
     if _plays(kind):
         if given.preset is not None:
             raise ValueError(f"`--preset` must be left out for {given.method.value}, which has no recipe.")
+        return kind(given.n_components)
+    if kind.__name__ in _OWN and given.preset is None:
         return kind(given.n_components)
     try:
         return kind.preset(_recipe(kind, given.preset), n_components=given.n_components)
