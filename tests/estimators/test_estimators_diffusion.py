@@ -1,5 +1,8 @@
 """EncDiff and DisCo: what every model of images promises, with decoders of their own."""
 
+from copy import deepcopy
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -51,7 +54,7 @@ def test_codes_come_from_images_and_images_from_codes_alone(member, fitted):
 def test_the_jacobian_is_that_of_the_decoder(member, fitted):
     model = fitted(member)
     z = torch.from_numpy(model.transform(IMAGES[:1])).double()
-    decoder = __import__("copy").deepcopy(model.decoder_).double()
+    decoder = deepcopy(model.decoder_).double()
     step = 1e-5 * torch.eye(4, dtype=torch.float64)
     with torch.no_grad():
         secants = [(decoder(z + e[None]) - decoder(z - e[None])).flatten() / 2e-5 for e in step]
@@ -92,7 +95,7 @@ def test_a_killed_fit_goes_on_to_the_same_bits(member, n_steps, fitted, tmp_path
         if keeper.record.n_steps == n_steps and kept.count(keeper.folder.name) == n_steps:
             raise _Stop
 
-    every_step = __import__("functools").partial(Run, checkpoint_every=1)
+    every_step = partial(Run, checkpoint_every=1)
     monkeypatch.setattr(_loop.Keeper, "save", stop)
     for module in ("_watched", "_apart"):
         monkeypatch.setattr(f"unmix.training.{module}.Run", every_step)
@@ -124,7 +127,7 @@ def test_sheets_are_written_while_training_and_change_no_bit(member, fitted, tmp
 )
 def test_a_term_that_is_no_longer_finite_stops_the_fit_by_name(member, kind, term, monkeypatch):
     plain = kind.forward
-    monkeypatch.setattr(kind, "forward", lambda *args: plain(*args) | {term: torch.zeros(()) / 0})
+    monkeypatch.setattr(kind, "forward", lambda *args: plain(*args) | {term: plain(*args)[term] / 0})
     with pytest.raises(FloatingPointError, match=term):
         clone(member).fit(IMAGES)
 
@@ -164,12 +167,12 @@ def test_what_is_no_image_is_refused(member):
 
 
 def test_disco_takes_any_model_with_a_decoder_and_leaves_it_as_it_is(tmp_path):
-    network = {"encoder": __import__("functools").partial(mlp, hidden=(8,))}
+    network = {"encoder": partial(mlp, hidden=(8,))}
     network["decoder"] = network["encoder"]
     vae = BetaVAE(5, **network, max_iter=2, random_state=0).fit(IMAGES)
     model = clone(DISCO).set_params(generator=vae.save(tmp_path / "vae")).fit(IMAGES)
     assert model.directions_.shape == (5, 4)
-    np.testing.assert_allclose(model.directions_.T @ model.directions_, np.eye(4), atol=1e-5)
+    np.testing.assert_allclose(model.directions_.T @ model.directions_, np.eye(4), atol=5e-5)
     kept = model.decoder_.rendering.generator.state_dict()
     for name, tensor in vae.decoder_.state_dict().items():
         assert torch.equal(kept[name], tensor)

@@ -191,7 +191,7 @@ class DisCo(LatentEstimator):
 
     def _fitted_generator(self, x: Any, pace: Pace) -> Any:
         """Return the model whose decoder is the generator."""
-        shape = tuple(x.head(1)[0].shape[1:] if isinstance(x, Drawn) else x.shape[1:])
+        shape = image_shape(self, tuple(x.head(1)[0].shape[1:] if isinstance(x, Drawn) else x.shape[1:]))
         if callable(self.generator):
             return self._own_generator(x.head(_FITTED)[0] if isinstance(x, Drawn) else x, pace)
         from ._storage import load

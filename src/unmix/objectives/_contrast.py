@@ -12,7 +12,7 @@ from ._likelihood import wide
 SPARSE = (None, "latent", "dependency")
 _LEAST = 0.5  # of a shift
 _ALIKE = 0.95  # cosine above which a negative is hard
-_TERMS, _SQUARINGS = 8, 8  # of a matrix exponential
+_TERMS, _SQUARINGS = 10, 6  # of a matrix exponential
 
 
 class Navigator(nn.Module):
@@ -49,7 +49,7 @@ class Navigator(nn.Module):
 
 
 def exponential(a: Float[Tensor, "w w"]) -> Float[Tensor, "w w"]:
-    """Return exp(a) = (exp(a / 256))^256, by eight terms of its series and eight squarings.
+    """Return exp(a) = (exp(a / 64))^64, by ten terms of its series and six squarings.
 
     Always the same products, so that nothing waits for the size of `a`: a step can be recorded.
 

@@ -1,6 +1,7 @@
 """Diffusion: noise that is added to images by a schedule, told by a network, and taken away step by step."""
 
 import math
+from copy import deepcopy
 from functools import partial
 
 import torch
@@ -88,6 +89,7 @@ class Grids(nn.Module):
         vectors = self.encoder.continuous(as_floats(x)).flatten(0, 1)  # type: ignore[operator]
         self.centre.copy_(vectors.mean(0))  # type: ignore[operator]
         self.scale.copy_(vectors.std(0).clamp_min(1e-6))  # type: ignore[operator]
+        self.decoder.book = deepcopy(self.encoder.book)  # as a file keeps one for each network
         return self.requires_grad_(False).eval()  # type: ignore[return-value]
 
     @torch.no_grad()
