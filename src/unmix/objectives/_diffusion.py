@@ -99,11 +99,9 @@ class Grids(nn.Module):
         return vectors.unflatten(1, self.shape[:2])
 
     def outside(self, x: Float[Tensor, "n a b s"]) -> Float[Tensor, "n h w c"]:
-        """To pixels, from the nearest vectors of the codebook; derivatives pass straight through."""
+        """To pixels; vectors are not rounded to the codebook, so that images have derivatives."""
         vectors = x.flatten(1, 2) * self.scale + self.centre  # type: ignore[operator]
-        book = self.encoder.book
-        found = book.picked(book.nearest(vectors), book.values)  # type: ignore[union-attr, operator]
-        return self.decoder.network((vectors + (found - vectors).detach()).flatten(1)).clamp(0, 1)  # type: ignore[operator, union-attr]
+        return self.decoder.network(vectors.flatten(1)).clamp(0, 1)  # type: ignore[operator, union-attr]
 
 
 class DiffusionDecoder(nn.Module):
