@@ -319,9 +319,7 @@ _TINY: dict[str, Any] = {
 _UNET = {"network": partial(unet, widths=(8, 8), n_blocks=1, attention=(1,), heads=2), "sampling_steps": 3}
 IMAGE_READERS = (
     EncDiff(4, **_UNET, **_TINY),
-    EncDiff(
-        4, space="vq", target="velocity", n_values=8, space_steps=3, space_widths=(8,), **_UNET, **_TINY
-    ),
+    EncDiff(4, space="vq", target="velocity", n_values=8, space_steps=3, space_widths=(8,), **_UNET, **_TINY),
     EncDiff(4, penalty=partial(dependency_sparsity, columns=1, step=0.1), through="image", **_UNET, **_TINY),
     DisCo(4, generator=_SMALL["decoder"], critic=_SMALL["critic"], generator_steps=2, **_TINY),
     DisCo(

@@ -185,7 +185,12 @@ def test_disco_takes_any_model_with_a_decoder_and_leaves_it_as_it_is(tmp_path):
 
 def test_presets_have_the_published_numbers():
     diffusion, contrast = EncDiff.preset("yang2024"), DisCo.preset("ren2022")
-    assert (diffusion.n_components, diffusion.batch_size, diffusion.lr, diffusion.ema) == (20, 64, 1e-4, 0.9999)
+    assert (diffusion.n_components, diffusion.batch_size, diffusion.lr, diffusion.ema) == (
+        20,
+        64,
+        1e-4,
+        0.9999,
+    )
     assert (diffusion.space, diffusion.n_times, diffusion.sampling_steps) == ("vq", 1000, 200)
     assert (diffusion.token_size, diffusion.n_values, diffusion.target) == (32, 2048, "noise")
     assert (contrast.n_components, contrast.max_steps, contrast.lr, contrast.shift) == (64, 70_000, 1e-4, 6)

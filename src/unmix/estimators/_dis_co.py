@@ -227,7 +227,11 @@ class DisCo(LatentEstimator):
 def _described(fitted: Any) -> str:
     """Return class and settings of a model, from which its networks can be built again."""
     left_out = {"checkpoint": None, "samples": None, "random_state": None}
-    settings = {k: storable(k, v) for k, v in (fitted.get_params(deep=False) | left_out).items() if k in fitted.get_params()}
+    settings = {
+        k: storable(k, v)
+        for k, v in (fitted.get_params(deep=False) | left_out).items()
+        if k in fitted.get_params()
+    }
     return json.dumps(
         {"class": type(fitted).__name__, "n_components": int(fitted.n_components_), "settings": settings}
     )

@@ -69,10 +69,16 @@ def grid_decoder(n_in: int, shape_out: Shape, *, widths: Sequence[int] = (128, 6
     height, width, channels = image_of(shape_out, len(widths), "shape_out")
     small = height >> len(widths), width >> len(widths)
     depth = _depth(n_in, small, "n_in")
-    layers: list[nn.Module] = [nn.Unflatten(1, (*small, depth)), ChannelsFirst(), nn.Conv2d(depth, widths[0], 1)]
+    layers: list[nn.Module] = [
+        nn.Unflatten(1, (*small, depth)),
+        ChannelsFirst(),
+        nn.Conv2d(depth, widths[0], 1),
+    ]
     for before, wide in zip(widths, (*widths[1:], widths[-1]), strict=True):
         layers += [Refined(before), nn.ConvTranspose2d(before, wide, 4, 2, 1)]
-    return nn.Sequential(*layers, nn.LeakyReLU(_SLOPE), nn.Conv2d(widths[-1], channels, 3, 1, 1), ChannelsLast())
+    return nn.Sequential(
+        *layers, nn.LeakyReLU(_SLOPE), nn.Conv2d(widths[-1], channels, 3, 1, 1), ChannelsLast()
+    )
 
 
 class Refined(nn.Module):

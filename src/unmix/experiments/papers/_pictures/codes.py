@@ -41,9 +41,7 @@ class Learned(NamedTuple):
     seconds: float
 
 
-def learned(
-    settings: dict[str, Any], seed: int, budget: str, place: Place, *, make: Make = make
-) -> Learned:
+def learned(settings: dict[str, Any], seed: int, budget: str, place: Place, *, make: Make = make) -> Learned:
     """Train a model on a twin, or take the codes that such a training has left.
 
     Parameters

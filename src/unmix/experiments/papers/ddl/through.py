@@ -22,7 +22,12 @@ CELLS = (
         for through in ("noise", "image")
         for weight in WEIGHTS
         for cell in cells(
-            ENCDIFF, DEPENDENCY, TWIN, row=f"through {through}, weight {weight}", through=through, weight=weight
+            ENCDIFF,
+            DEPENDENCY,
+            TWIN,
+            row=f"through {through}, weight {weight}",
+            through=through,
+            weight=weight,
         )
     ),
     *references(TWIN),
