@@ -2,7 +2,7 @@
 
 python examples/10_sparse_flow.py [--quick]
 
-Needs unmix[flows]. Of digits, or of a file such as Debian's dataset-fashion-mnist holds, named before --quick.
+Needs unmix[flows]. Of digits, or of an IDX file named first, as in Debian's dataset-fashion-mnist.
 """
 
 import gzip
@@ -17,18 +17,18 @@ from sklearn.datasets import load_digits
 from unmix.penalties import dependency_sparsity
 from unmix.training import Minibatches, minimise
 
-
 # %% Pictures, blurred by a little noise: a flow needs a density
 given, quick = [word for word in sys.argv[1:] if word != "--quick"], "--quick" in sys.argv
 images = load_digits().images / 16
 if given:
-    values = np.frombuffer(gzip.open(given[0]).read(), dtype=np.uint8, offset=16) / 255
+    with gzip.open(given[0]) as file:
+        values = np.frombuffer(file.read(), dtype=np.uint8, offset=16) / 255
     images = values.reshape(-1, 14, 2, 14, 2).mean((2, 4))  # 28 x 28 pixels, at half their size
 x = torch.tensor(images.reshape(len(images), -1), dtype=torch.float32)
 x = x + 0.05 * torch.randn(x.shape, generator=torch.Generator().manual_seed(0))
 x, size = (x - x.mean(0)) / (x.std(0) + 0.1), x.shape[1]
 
-# %% Exact likelihood, and beside it the absolute slopes of the way from latents to pixels, of two latents a step
+# %% Exact likelihood, and beside it the absolute slopes from latents to pixels, of two latents a step
 sparse, moved = partial(dependency_sparsity, columns=2, step=0.1), {}
 for weight in (0.0, 0.3):
     torch.manual_seed(0)
@@ -49,10 +49,10 @@ for weight in (0.0, 0.3):
     share = (moved[weight] > 0.05).float().mean().item()
     print(f"weight {weight}: {fit:.2f} nats a pixel, a latent moves {share:.0%} of {size} pixels")
 
-# %% The latents that move most, and where: the picture beside it is drawn if a second name is given
+# %% The latents that move most, and where: drawn if a second name is given
 for weight, change in moved.items():
-    first = change[change.sum(1).argmax()].reshape(images.shape[1:])
-    print(f"weight {weight}: the latent that moves most moves {int((first > 0.05).sum())} pixels")
+    most = int((change[change.sum(1).argmax()] > 0.05).sum())
+    print(f"weight {weight}: the latent that moves most moves {most} pixels")
 if len(given) > 1:
     import matplotlib.pyplot as plt
 

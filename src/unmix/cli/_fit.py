@@ -88,7 +88,8 @@ class Fit:
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Of images: a published recipe, hsu2023, locatello2019, yang2024 (encdiff) or ren2022 (disco). "
+            help="Of images: a published recipe, hsu2023, locatello2019, yang2024 (encdiff) or ren2022 "
+            "(disco). "
             "[default: its settings with networks for the size of the images, and 50 passes]",
             show_default=False,
         ),

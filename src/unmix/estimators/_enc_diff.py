@@ -40,9 +40,9 @@ class EncDiff(LatentEstimator):
     """Diffusion model of images whose only knowledge of an image are n_components scalars.
 
     An encoder maps an image to scalars; each becomes a token by a perceptron of its own; a U-Net asks the
-    tokens by cross-attention while it tells the noise in a noisy image. The objective is E |noise - U-Net(x_t,
-    t, tokens)|^2, encoder and U-Net together, and where asked a penalty on the way from scalars to what the
-    U-Net tells. No theorem says that the scalars are the factors.
+    tokens by cross-attention while it tells the noise in a noisy image. The objective is E |noise -
+    U-Net(x_t, t, tokens)|^2, encoder and U-Net together, and where asked a penalty on the way from scalars to
+    what the U-Net tells. No theorem says that the scalars are the factors.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ class EncDiff(LatentEstimator):
     Attributes
     ----------
     encoder_, decoder_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
-        As for `Autoencoder`; `transform` returns the scalars, `inverse_transform` draws images by DDIM from one
-        fixed noise. To swap factors between images, swap scalars.
+        As for `Autoencoder`; `transform` returns the scalars, `inverse_transform` draws images by DDIM from
+        one fixed noise. To swap factors between images, swap scalars.
 
     Examples
     --------

@@ -17,14 +17,14 @@ def image_shape(model: Any, shape: Any) -> tuple[int, ...]:
     """Return the shape of a sample, if it is an image."""
     if isinstance(shape, int) or len(shape) != 3:
         raise ValueError(
-            f"`X` must be images of shape (n, height, width, channels) for {type(model).__name__}, got samples "
-            f"with {entries(shape)} numbers. Use BetaVAE for tables."
+            f"`X` must be images of shape (n, height, width, channels) for {type(model).__name__}, got "
+            f"samples with {entries(shape)} numbers. Use BetaVAE for tables."
         )
     return tuple(shape)
 
 
 def head_of(x: Tensor | Drawn, n: int) -> Tensor:
-    """Return some of the images that a model is fitted on, spread over all of them; again where they are few."""
+    """Return some of the images that a model is fitted on, again where they are few."""
     found = x[:: max(1, len(x) // n)] if isinstance(x, Tensor) else x.head(n)[0]
     return found[torch.arange(n, device=found.device) % len(found)]
 

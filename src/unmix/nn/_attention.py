@@ -1,4 +1,6 @@
-"""Attention of the places of an image to each other and to tokens beside it, with a rule for every derivative."""
+"""Attention of the places of an image to each other and to tokens beside it."""
+
+from itertools import pairwise
 
 import torch
 from jaxtyping import Float
@@ -32,7 +34,7 @@ class ScalarTokens(nn.Module):
     def __init__(self, n_latents: int, size: int, hidden: tuple[int, ...] = (64, 128)) -> None:
         super().__init__()
         widths = (1, *hidden, size)
-        pairs = list(zip(widths, widths[1:], strict=False))
+        pairs = list(pairwise(widths))
         self.weights = nn.ParameterList(
             nn.Parameter(torch.empty(n_latents, a, b).uniform_(-1, 1) / a**0.5) for a, b in pairs
         )

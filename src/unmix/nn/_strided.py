@@ -99,7 +99,7 @@ def strided_decoder(
 def leaky_encoder(
     shape_in: Shape, n_out: int, *, widths: Sequence[int] | None = None, dense: Sequence[int] = (256, 256)
 ) -> nn.Sequential:
-    """One wide convolution, then convolutions of stride 2 and kernel 4, and dense layers, all with leaky ReLU.
+    """One wide convolution, then convolutions of stride 2 and kernel 4, and dense layers, with leaky ReLU.
 
     Parameters
     ----------

@@ -61,8 +61,8 @@ def unet(
 
     References
     ----------
-    Ronneberger, Fischer and Brox (2015), U-Net, arXiv:1505.04597; Dhariwal and Nichol (2021), Diffusion models
-    beat GANs, Section 3, arXiv:2105.05233; sizes of Yang et al. (2024), arXiv:2402.09712.
+    Ronneberger, Fischer and Brox (2015), U-Net, arXiv:1505.04597; Dhariwal and Nichol (2021), Diffusion
+    models beat GANs, Section 3, arXiv:2105.05233; sizes of Yang et al. (2024), arXiv:2402.09712.
     """
     height, width, channels = image_of(shape, 0, "shape")
     patch = max(1, min(height, width) // _INNER) if patch is None else patch

@@ -95,7 +95,7 @@ class Rendering(nn.Module):
 
 
 class ReadBack(nn.Module):
-    """From codes of an encoder to images: the least-squares map to the generator's latents, then the generator.
+    """From codes of an encoder to images: by least squares to the generator's latents, then the generator.
 
     Parameters
     ----------
@@ -129,9 +129,9 @@ class ContrastObjective(nn.Module):
 
     A quarter of the batch are queries, a quarter positives, shifted along one direction, and half of it
     negatives, along others. The change of an image is v = |E(G(w + e a)) - E(G(w))|, at length 1. The terms
-    are the binary cross-entropy of q v for positives and negatives, where a hard negative (q v > .95) is asked
-    for no more than what it has; the entropy of softmax(q), so that a change is of one code; and where asked
-    sparsity.
+    are the binary cross-entropy of q v for positives and negatives, where a hard negative (q v > .95) is
+    asked for no more than what it has; the entropy of softmax(q), so that a change is of one code; and where
+    asked sparsity.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ class ContrastObjective(nn.Module):
     shift : float
         Standard deviation of shifts, in units of the latents.
     sparse : {None, "latent", "dependency"}
-        Nothing; the L1 norm of codes; or the absolute change of pixels for each unit of the shift, summed over
-        directions, an estimate of the generator's Jacobian along them.
+        Nothing; the L1 norm of codes; or the absolute change of pixels for each unit of the shift, summed
+        over directions, an estimate of the generator's Jacobian along them.
     step : float, optional
         Length of one small shift more for the dependency, where the secants of the long shifts, which are
         rendered anyway, are not local enough.

@@ -195,10 +195,10 @@ class DiffusionDecoder(nn.Module):
 class DiffusionObjective(nn.Module):
     """An encoder to scalars, and a network that tells noise from noisy images and the scalars' tokens.
 
-    The terms are the mean squared error of the noise (or of the velocity, a_t noise - s_t image, which is that
-    of the noise over a_t^2: the noisiest images, of which codes tell most, count as much as others), and where
-    asked a penalty for each entry of an image on the way from codes to what the network tells of one noisy
-    image: the noise, or the image left without it.
+    The terms are the mean squared error of the noise (or of the velocity, a_t noise - s_t image, which is
+    that of the noise over a_t^2: the noisiest images, of which codes tell most, count as much as others), and
+    where asked a penalty for each entry of an image on the way from codes to what the network tells of one
+    noisy image: the noise, or the image left without it.
 
     Parameters
     ----------
@@ -257,14 +257,14 @@ class DiffusionObjective(nn.Module):
     def told(
         self, x: Float[Tensor, "m *x"], t: Int[Tensor, " m"], z: Float[Tensor, "n k"]
     ) -> Float[Tensor, "n *x"]:
-        """Return what is told of noisy images as a function of codes, again for every further set of codes."""
+        """Return what is told of noisy images, again for every further set of codes."""
         times = len(z) // len(t)
         x, t = x.repeat(times, *[1] * (x.ndim - 1)), t.repeat(times)
         told = self.decoder.velocity(x, t, z)
         return (self.decoder.noise if self.through == "noise" else self.decoder.denoised)(x, t, told)
 
     def times(self, place: Float[Tensor, "n 1"]) -> Int[Tensor, " n"]:
-        """Return times that cover the whole evenly, from a random place on: also those of a part of a batch."""
+        """Return times that cover the whole evenly from a random place on, also in a part of a batch."""
         first = torch.special.ndtr(place[:1, 0].float())
         steps = torch.arange(len(place), device=place.device) * _GOLDEN
         share = torch.remainder(first + steps, 1.0)

@@ -1,9 +1,9 @@
 """The generators of the tables: EncDiff and DisCo, cut to what a budget affords.
 
 What differs from the papers: fewer updates, with a learning rate that rises and falls over them, and smaller
-networks. EncDiff runs on pixels, of which squares are channels of a U-Net at 16 x 16, instead of the latents of
-a quantised autoencoder, which would be trained first, and lowers the error of the velocity, which teaches the
-encoder sooner than that of the noise. DisCo's generator is trained on the same images before.
+networks. EncDiff runs on pixels, of which squares are channels of a U-Net at 16 x 16, instead of the latents
+of a quantised autoencoder, which would be trained first, and lowers the error of the velocity, which teaches
+the encoder sooner than that of the noise. DisCo's generator is trained on the same images before.
 """
 
 from functools import partial

@@ -1,7 +1,7 @@
 """Dependency sparsity beside latent sparsity and none, for DisCo on images (Table 1).
 
-Zheng et al. (2026), arXiv:2604.17568, Table 1, the rows of DisCo: FactorVAE score and DCI disentanglement. Sets
-are twins, another set of images each; that of dSprites is ours. The generator is a GAN in the manner of
+Zheng et al. (2026), arXiv:2604.17568, Table 1, the rows of DisCo: FactorVAE score and DCI disentanglement.
+Sets are twins, another set of images each; that of dSprites is ours. The generator is a GAN in the manner of
 StyleGAN2, trained on the same images first; dependency sparsity is that of secants between images that are
 rendered anyway. Trainings are shorter than published. Weights are ours and were chosen without factors. All
 else is as for FactorVAE in `ddl.table1`.
