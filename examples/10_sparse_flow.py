@@ -42,17 +42,15 @@ for weight in (0.0, 0.3):
     batches = Minibatches(x, batch_size=128, generator=torch.Generator().manual_seed(0))
     minimise(terms, flow, batches, n_steps=60 if quick else 3000, lr=1e-3, weights={"slopes": weight})
     with torch.no_grad():
-        z = flow().transform(x[:64])
-        back, steps = flow().transform.inv, torch.diag(z.std(0))[:, None]
-        moved[weight] = torch.stack([back(z + e) - back(z) for e in steps]).abs().mean(1)
+        z, back = flow().transform(x[:64]), flow().transform.inv
+        moved[weight] = torch.stack([back(z + e) - back(z) for e in torch.diag(z.std(0))]).abs().mean(1)
         fit = -flow().log_prob(x).mean().item() / size
-    share = (moved[weight] > 0.05).float().mean().item()
+    share = (moved[weight] > 0.05).float().mean()
     print(f"weight {weight}: {fit:.2f} nats a pixel, a latent moves {share:.0%} of {size} pixels")
 
 # %% The latents that move most, and where: drawn if a second name is given
 for weight, change in moved.items():
-    most = int((change[change.sum(1).argmax()] > 0.05).sum())
-    print(f"weight {weight}: the latent that moves most moves {most} pixels")
+    print(f"weight {weight}: the latent that moves most moves {int((change > 0.05).sum(1).max())} pixels")
 if len(given) > 1:
     import matplotlib.pyplot as plt
 
