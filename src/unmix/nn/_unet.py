@@ -131,7 +131,7 @@ class Body(nn.Module):
         self, x: Float[Tensor, "n c h w"], t: Float[Tensor, " n"], tokens: Float[Tensor, "n k d"]
     ) -> Float[Tensor, "n c h w"]:
         """Pass an image through."""
-        told, x = self.time(waves(t, self.time[0].in_features).to(x.dtype)), self.enter(x)
+        told, x = self.time(waves(t, self.enter.out_channels).to(x.dtype)), self.enter(x)
         left = [x]
         for step in self.down:
             x = step(x, told, tokens) if isinstance(step, Step) else step(x)
