@@ -60,7 +60,7 @@ def style_generator(
     """
     widths = widths_of(shape_out, widths, "shape_out")
     mapping = Mapping(n_in, style, n_mapping)
-    return StyleGenerator(mapping, Synthesis(style, widths, tuple(shape_out)[2]))
+    return StyleGenerator(mapping, Synthesis(style, widths, image_of(shape_out, 0, "shape_out")[2]))
 
 
 class StyleGenerator(nn.Module):
