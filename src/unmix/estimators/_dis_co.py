@@ -239,11 +239,11 @@ def _described(fitted: Any) -> str:
 
 def _untrained(description: str, shape: Any) -> nn.Module:
     """Build the decoder that a description stands for."""
-    from . import __dict__ as room
+    from unmix import estimators
 
     given = json.loads(description)
     settings = {name: decode(value, ()) for name, value in given["settings"].items()}
-    return room[given["class"]](**settings)._networks(shape).decoder
+    return getattr(estimators, given["class"])(**settings)._networks(shape).decoder
 
 
 def _codes(fitted: Any, x: Any, pace: Pace) -> Tensor:

@@ -204,7 +204,7 @@ class EncDiff(LatentEstimator):
     def _train(self, x: Any, pace: Pace) -> Trained:
         (member,) = build(self._networks, 1, x, pace.seed)
         if self.space == "vq":
-            self._learn_space(member.decoder.space, x, pace)
+            self._learn_space(member.decoder.space, x, pace)  # type: ignore[arg-type]
         draw = partial(_reconstructed, member, as_floats(head_of(x, SHOWN)))
         watched = {"ema": self.ema, "samples": self.samples, "draw": draw}
         return trained_alone(member, with_penalty(self, {}), x, paced(self, pace), **watched)

@@ -128,6 +128,10 @@ class DiffusionDecoder(nn.Module):
     Song, Meng and Ermon (2021), Denoising diffusion implicit models, Eq. (12), arXiv:2010.02502.
     """
 
+    signal: Tensor
+    level: Tensor
+    start: Tensor
+
     def __init__(
         self,
         tokens: nn.Module,

@@ -88,7 +88,8 @@ def make(settings: dict[str, Any], n_factors: int, budget: str, **run: Any) -> A
     common: dict[str, Any] = {"max_steps": STEPS[budget], "max_iter": 10**6, "schedule": "one_cycle"} | run
     if settings["model"] == ENCDIFF:
         penalty = {"penalty": PENALTIES[settings["penalty"]], "penalty_weight": weight}
-        asked = {name: settings[name] for name in ("through", "target") if name in settings}
-        return EncDiff(n, **penalty, **{"target": "velocity"} | asked, **DIFFUSION[budget], **common)
+        asked: dict[str, Any] = {"target": "velocity"}
+        asked |= {name: settings[name] for name in ("through", "target") if name in settings}
+        return EncDiff(n, **penalty, **asked, **DIFFUSION[budget], **common)
     sparse = {"sparse": SPARSE[settings["penalty"]], "sparse_weight": weight}
     return DisCo(n, **sparse, **CONTRAST[budget], **common)

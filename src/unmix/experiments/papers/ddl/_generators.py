@@ -1,7 +1,7 @@
 """EncDiff and DisCo with sparsity, on twins of the paper's images.
 
 Zheng et al. (2026), arXiv:2604.17568, Table 1. Cells and scores are those of the rows of FactorVAE; the paper
-gives no weights, and ours were chosen without factors.
+gives no weights, and ours were set before any run.
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 Zheng et al. (2026), arXiv:2604.17568, Table 1, the rows of DisCo: FactorVAE score and DCI disentanglement.
 Sets are twins, another set of images each; that of dSprites is ours. The generator is a GAN in the manner of
 StyleGAN2, trained on the same images first; dependency sparsity is that of secants between images that are
-rendered anyway. Trainings are shorter than published. Weights are ours and were chosen without factors. All
+rendered anyway. Trainings are shorter than published. Weights are ours and were set before any run. All
 else is as for FactorVAE in `ddl.table1`.
 """
 
