@@ -65,7 +65,7 @@ def learned(settings: dict[str, Any], seed: int, budget: str, place: Place, *, m
         found = _read(folder)
         if found is None:
             with place.training():
-                found = _trained(make, settings, seed, budget, place, folder)
+                found = _trained(settings, seed, budget, place, folder, make)
             _keep(folder, found)
     return found
 
@@ -88,7 +88,7 @@ def drawn(seen: Pictures, place: Place) -> torch.Tensor:
 
 
 def _trained(
-    make: Make, settings: dict[str, Any], seed: int, budget: str, place: Place, folder: Path | None
+    settings: dict[str, Any], seed: int, budget: str, place: Place, folder: Path | None, make: Make
 ) -> Learned:
     """Train, encode all images, and leave the device as it was."""
     start, spot = time.perf_counter(), device_of(place.device)
