@@ -171,6 +171,9 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "ddl.table1": ("FactorVAE score", "DCI, boosting"),
     "ddl.table7": ("FactorVAE score", "DCI, boosting"),
     "ddl.table8": ("FactorVAE score", "DCI, boosting"),
+    "ddl.encdiff": ("FactorVAE score", "DCI, boosting"),
+    "ddl.disco": ("FactorVAE score", "DCI, boosting"),
+    "ddl.through": ("FactorVAE score", "DCI, boosting"),
 }
 MEANS = {"nearid.table2": table2.PAPER_MEAN}
 

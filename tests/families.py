@@ -27,7 +27,9 @@ from unmix.data import (
     sparse_mixing,
 )
 from unmix.estimators import (
+    CGGAN,
     CGVAE,
+    GAN,
     IVAE,
     PDGMM,
     QLAE,
@@ -36,7 +38,9 @@ from unmix.estimators import (
     BetaTCVAE,
     BetaVAE,
     BioAE,
+    DisCo,
     DiverseDictionaryLearning,
+    EncDiff,
     FactorVAE,
     FastICA,
     JacobianSparseAutoencoder,
@@ -84,7 +88,7 @@ from unmix.metrics import (
     support_f1,
     udr,
 )
-from unmix.nn import mlp
+from unmix.nn import conv_encoder, leaky_encoder, mlp, style_discriminator, style_generator, unet
 from unmix.penalties import (
     compositional_contrast,
     dependency_sparsity,
@@ -291,6 +295,42 @@ TRANSFORMERS = (
     SparseBasis(solver="ransac", random_state=0),
     SparseBasis(solver="subspaces", random_state=0),
     SparseBasis(solver="lagrangian", max_iter=2, random_state=0),
+)
+
+# makers of images, which take nothing else: their contract is in test_contracts_generators.py
+_SMALL: dict[str, Any] = {
+    "decoder": partial(style_generator, widths=(8, 8), style=8),
+    "critic": partial(style_discriminator, widths=(8, 8)),
+    "encoder": partial(conv_encoder, widths=(8,), dense=(8,)),
+    **{"max_steps": 4, "batch_size": 8, "inversion": 1.0, "random_state": 0},
+}
+IMAGE_MAKERS = (
+    GAN(4, **_SMALL),
+    CGGAN(6, n_changing=3, **_SMALL),
+    CGGAN(6, n_changing=3, sparse="released", masked=False, **_SMALL),
+    CGGAN(6, n_changing=3, sparse=None, changes="labels", augment=None, **_SMALL),
+)
+
+# models of images with a decoder of their own: their contract is in test_estimators_diffusion.py
+_TINY: dict[str, Any] = {
+    "encoder": partial(leaky_encoder, widths=(4, 8), dense=(8,)),
+    **{"max_steps": 4, "batch_size": 8, "random_state": 0},
+}
+_UNET = {"network": partial(unet, widths=(8, 8), n_blocks=1, attention=(1,), heads=2), "sampling_steps": 3}
+IMAGE_READERS = (
+    EncDiff(4, **_UNET, **_TINY),
+    EncDiff(4, space="vq", target="velocity", n_values=8, space_steps=3, space_widths=(8,), **_UNET, **_TINY),
+    EncDiff(4, penalty=partial(dependency_sparsity, columns=1, step=0.1), through="image", **_UNET, **_TINY),
+    DisCo(4, generator=_SMALL["decoder"], critic=_SMALL["critic"], generator_steps=2, **_TINY),
+    DisCo(
+        4,
+        generator=_SMALL["decoder"],
+        critic=_SMALL["critic"],
+        generator_steps=1,
+        sparse="dependency",
+        sparse_step=0.1,
+        **_TINY,
+    ),
 )
 
 # overcomplete dictionaries with sparse codes: their contract is in test_estimators_sparse_autoencoder.py

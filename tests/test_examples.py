@@ -18,6 +18,7 @@ PROMISED = {
     "05_resume_a_killed_fit": r"largest difference: 0\.0",
     "06_autoencoder_then_ica": r"active latents: 3 of 6[\s\S]*MCC 0\.99\d after ICA, 0\.8\d+ before",
     "09_look_at_images": r"None of 12 latents[\s\S]*InfoM 0\.\d+, pixel PCA[\s\S]*19 files: index\.html",
+    "10_sparse_flow": r"weight 0\.3: \d\.\d+ nats a pixel, a latent moves \d+% of 64 pixels",
     "08_own_method": r"raw x, n = 3: MCC 0\.\d+ [\s\S]*Whitening, n = 5: MCC 0\.\d+",
     "07_sparsest_basis": r"SparseBasis: MCC 1\.000 .*[\s\S]*patterns right: 0\.99",
 }

@@ -145,6 +145,7 @@ def test_readme_lists_every_estimator_and_penalty():
         *families.ESTIMATORS,
         *families.TRANSFORMERS,
         *families.DICTIONARIES,
+        *families.IMAGE_READERS,
         *families.PENALTIES,
     ):
         assert f"`{families.public_name(member)}`" in README
@@ -162,6 +163,7 @@ def test_every_metric_is_in_a_family():
     )
     # of dictionaries of features, which have no truth beside them; tested by themselves
     tools = {"census", "participation_ratio", "random_dictionary", "replicate_features"}
+    tools |= {"frechet_distance", "kernel_distance"}  # between sets of images
     assert families.missing(unmix.metrics, *kinds, tools=tools) == set()
 
 
@@ -184,6 +186,9 @@ def test_every_penalty_structure_and_generator_is_in_a_family():
         "read_images",
         "load_factors",
         "write_images",
+        "paired_styles",
+        "two_colours",
+        "domain_of",
         "read_activations",
         "store_activations",
         "verify_activations",
@@ -200,7 +205,13 @@ def test_every_estimator_is_in_a_family():
     estimators = {
         name for name in unmix.estimators.__all__ if inspect.isclass(getattr(unmix.estimators, name))
     }
-    members = (*families.ESTIMATORS, *families.TRANSFORMERS, *families.DICTIONARIES)
+    members = (
+        *families.ESTIMATORS,
+        *families.TRANSFORMERS,
+        *families.DICTIONARIES,
+        *families.IMAGE_MAKERS,
+        *families.IMAGE_READERS,
+    )
     listed = {type(member).__name__ for member in members}
     assert listed == estimators - {"LatentEstimator"}  # their common base
 

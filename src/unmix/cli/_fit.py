@@ -80,13 +80,16 @@ class Fit:
             "variables of their own; ica: independent components; sparse-basis: latents that rest "
             "at a value, behind a linear mixing; ae, vae, factorvae, tcvae, bioae, qlae, vqvae, ivae (which "
             "needs --domains): autoencoders to compare with, all but ivae also of images; ae+ica, "
-            "of images: independent components of the code of an autoencoder."
+            "of images: independent components of the code of an autoencoder; gan, cggan (which needs "
+            "--domains), of images: generators; encdiff, disco, of images: scalars that a diffusion model is "
+            "told, and directions of a GAN that is trained first."
         ),
     ] = Method["ddl"]
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Of images: a published recipe, hsu2023 or locatello2019. "
+            help="Of images: a published recipe, hsu2023, locatello2019, yang2024 (encdiff) or ren2022 "
+            "(disco). "
             "[default: its settings with networks for the size of the images, and 50 passes]",
             show_default=False,
         ),
@@ -98,7 +101,8 @@ class Fit:
         str | None,
         typer.Option(
             "--domains",
-            help="For cgvae and ivae: a column of X, several as one (a,b), or a file with a label per row.",
+            help="For cgvae and ivae: a column of X, several as one (a,b), or a file with a label per "
+            "row; for cggan: a factor of the images.",
         ),
     ] = None
     slots: Annotated[
@@ -143,8 +147,8 @@ def fit(given: Fit) -> None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
     if is_images(given.x):
         return fit_images(given, report)
-    if given.method == BOTH or given.preset is not None:
-        option = "--preset" if given.preset is not None else f"--method {BOTH}"
+    if given.preset is not None or _for_images_alone(given.method.value):
+        option = "--preset" if given.preset is not None else f"--method {given.method.value}"
         raise ValueError(f"`{option}` must be left out for tables: it is for images.")
     table, truth, rows = _read(given)
     rest, known = _known(table, given.method, given.domains)
@@ -235,6 +239,10 @@ def _number(x: np.ndarray) -> int:
     n = found_number(x)
     say(f"unmix: note: {n} latents; `unmix choose` shows why.")
     return n
+
+
+def _for_images_alone(method: str) -> bool:
+    return method == BOTH or "tables" not in getattr(kind_of(method), "takes", ("tables",))
 
 
 def _known(table: Table, method: str, domains: str | None) -> tuple[Table, dict[str, Any]]:

@@ -11,7 +11,8 @@ from ._verdict import short, warn
 
 BOTH = "ae+ica"  # the only method that is two
 PASSES = 50
-_OF_TABLES = ("weight", "domains", "slots", "features", "drop", "id", "variable_sets", "layer", "obsm")
+_OWN = ("EncDiff", "DisCo")  # have defaults for images, and decoders of their own
+_OF_TABLES = ("weight", "slots", "features", "drop", "id", "variable_sets", "layer", "obsm")
 
 
 def fit_images(given: Any, report: Path | None) -> None:
@@ -20,19 +21,35 @@ def fit_images(given: Any, report: Path | None) -> None:
     data = read(given.x, "X")
     pixels = pixels_of(data)
     model = _model(given, pixels.shape[1:])
+    labels = _labels(given, _first(model), data)
     if given.fresh:
         forget_checkpoint(checkpoint_beside(given.out))
     with checkpointed(_first(model), given.out) as checkpoint:
-        model.fit(pixels)
+        model.fit(pixels, **({} if labels is None else {"domains": labels}))
     save_or_rescue(model, given.out)
     forget_checkpoint(checkpoint)
-    _tell(given, model, data, report)
+    _tell(given, model, data, report, labels)
 
 
-def _tell(given: Any, model: Any, data: Any, report: Path | None) -> None:
+def _labels(given: Any, model: Any, data: Any) -> Any:
+    """Return the domain of each image, a factor of theirs; None for a model that is told none."""
+    if not model.needs_domains:
+        if given.domains is not None:
+            raise ValueError(
+                f"`--domains` must be left out for {given.method.value} of images: it uses none."
+            )
+        return None
+    if given.domains not in data.names:
+        raise ValueError(
+            f"`--domains` must be a factor of the images, one of {list(data.names)}, got {given.domains!r}."
+        )
+    return data.factors[:, data.names.index(given.domains)]
+
+
+def _tell(given: Any, model: Any, data: Any, report: Path | None, labels: Any) -> None:
     from ..report._image_material import judged
 
-    trust, reason = judged(model, data, given.effort)
+    trust, reason = judged(model, data, given.effort, labels)
     if report is not None:
         from ..report import write
 
@@ -59,7 +76,9 @@ def _model(given: Any, shape: tuple[int, ...]) -> Any:
         raise ValueError("`--n-components` must be given for images, got nothing. Twelve are a good start.")
     model = _made(kind, given)
     if given.preset is None:
-        model.set_params(max_iter=PASSES, max_steps=None, **networks(shape))
+        fitting, own = networks(shape), _plays(kind) or kind.__name__ in _OWN
+        known = {name: factory for name, factory in fitting.items() if name == "encoder" or not own}
+        model.set_params(max_iter=PASSES, max_steps=None, **known)
     asked = {"max_iter": given.max_iter, "n_restarts": given.n_restarts, "device": given.device}
     model.set_params(**{name: value for name, value in asked.items() if value is not None})
     model.set_params(random_state=given.random_state)
@@ -67,6 +86,12 @@ def _model(given: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _made(kind: Any, given: Any) -> Any:
+    if _plays(kind):
+        if given.preset is not None:
+            raise ValueError(f"`--preset` must be left out for {given.method.value}, which has no recipe.")
+        return kind(given.n_components)
+    if kind.__name__ in _OWN and given.preset is None:
+        return kind(given.n_components)
     try:
         return kind.preset(_recipe(kind, given.preset), n_components=given.n_components)
     except ValueError as error:
@@ -79,6 +104,13 @@ def _with_components(model: Any, given: Any) -> Any:
     from ..estimators import FastICA
 
     return make_pipeline(model, FastICA(given.n_components, random_state=given.random_state))
+
+
+def _plays(kind: Any) -> bool:
+    """Whether an estimator is a game of networks, which has a generator of its own and no recipe."""
+    from ..estimators._game import GameEstimator
+
+    return issubclass(kind, GameEstimator)
 
 
 def _recipe(kind: Any, asked: str | None) -> str:

@@ -11,13 +11,17 @@ from ._autoencoder import Autoencoder as Autoencoder
 from ._beta_tc_vae import BetaTCVAE as BetaTCVAE
 from ._beta_vae import BetaVAE as BetaVAE
 from ._bio_ae import BioAE as BioAE
+from ._cg_gan import CGGAN as CGGAN
 from ._cg_vae import CGVAE as CGVAE
+from ._dis_co import DisCo as DisCo
 from ._diverse_dictionary import DiverseDictionaryLearning as DiverseDictionaryLearning
+from ._enc_diff import EncDiff as EncDiff
 from ._factor_vae import FactorVAE as FactorVAE
 from ._fast_ica import FastICA as FastICA
 from ._fit_many import fit_many as fit_many
 from ._foreign import load_sae as load_sae
 from ._foreign import save_sae as save_sae
+from ._gan import GAN as GAN
 from ._ivae import IVAE as IVAE
 from ._jacobian_sparse_autoencoder import JacobianSparseAutoencoder as JacobianSparseAutoencoder
 from ._labelled import LabelledSparseAutoencoder as LabelledSparseAutoencoder

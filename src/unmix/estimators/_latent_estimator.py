@@ -64,9 +64,10 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
         Parameters
         ----------
-        name : {"hsu2023", "locatello2019"}
-            Hsu et al. (2023), arXiv:2305.18378, as Nelson et al. (2026), arXiv:2603.11970, took it; or
-            Locatello et al. (2019), arXiv:1811.12359.
+        name : {"hsu2023", "locatello2019", "yang2024", "ren2022"}
+            Hsu et al. (2023), arXiv:2305.18378, as Nelson et al. (2026), arXiv:2603.11970, took it; Locatello
+            et al. (2019), arXiv:1811.12359; of `EncDiff` Yang et al. (2024), arXiv:2402.09712; of `DisCo` Ren
+            et al. (2022), arXiv:2102.10543.
         dataset : {"shapes3d", "mpi3d", "falcor3d", "isaac3d"}, optional
             Settings that were tuned for a set of images; by default those for Shapes3D.
         **changes

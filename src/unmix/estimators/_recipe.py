@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 from torch import Tensor, nn
 
-from unmix.nn import conv_decoder, conv_encoder, strided_decoder, strided_encoder
+from unmix.nn import conv_decoder, conv_encoder, leaky_encoder, strided_decoder, strided_encoder, unet
 from unmix.objectives import LOSSES
 from unmix.training import Drawn, Noise, Pace, Trained, train_apart, train_restarts
 
@@ -34,6 +35,34 @@ _LOCATELLO = {
     "batch_size": 64,
     "lr": 1e-4,
 }
+_YANG = {
+    "n_components": 20,
+    "space": "vq",
+    "encoder": leaky_encoder,
+    "network": partial(unet, dropout=0.1),
+    "token_size": 32,
+    "n_times": 1000,
+    "sampling_steps": 200,
+    "n_values": 2048,
+    "code_size": 3,
+    "space_steps": 100_000,  # of the autoencoder, which the paper takes as given; this number is ours
+    "ema": 0.9999,
+    "schedule": "constant",
+    "max_iter": 300_000,
+    "max_steps": 300_000,  # the paper gives a day of a V100
+    "batch_size": 64,
+    "lr": 1e-4,
+}
+_REN = {
+    "n_components": 64,
+    "encoder": leaky_encoder,
+    "shift": 6.0,
+    "schedule": "constant",
+    "max_iter": 70_000,
+    "max_steps": 70_000,
+    "batch_size": 128,  # 32 queries, 32 positives, 64 negatives
+    "lr": 1e-4,
+}
 _SETS = ("shapes3d", "mpi3d", "falcor3d", "isaac3d")
 _LATENTS = {"n_components": (12, 14, 14, 18)}  # twice the sources
 
@@ -48,6 +77,8 @@ _RECIPES: dict[tuple[str, str], tuple[dict[str, Any], dict[str, tuple[Any, ...]]
     ("FactorVAE", "locatello2019"): (_LOCATELLO, {"gamma": (40.0, 10.0, 10.0, 10.0)}),
     ("BetaVAE", "locatello2019"): (_LOCATELLO | {"beta": 4.0}, {}),
     ("BetaTCVAE", "locatello2019"): (_LOCATELLO | {"beta": 4.0}, {}),
+    ("EncDiff", "yang2024"): (_YANG, {}),
+    ("DisCo", "ren2022"): (_REN, {}),
 }
 
 

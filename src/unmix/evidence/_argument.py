@@ -72,6 +72,11 @@ _MISSING = {
     "(Whittington et al., 2023)",
     "QLAE": _CHOSEN,
     "VQVAE": _CHOSEN,
+    "EncDiff": "and no theorem says that the scalars a diffusion model is told are the factors",
+    "DisCo": "and no theorem says that directions which an encoder tells apart are the factors",
+    "GAN": "and no theorem singles its latents out: a rotation of normal ones makes the same images",
+    "CGGAN": "and no theorem speaks about this fit: changes and sparsity identify latents (Li et al., 2025) "
+    "of a model that fits the law of the data, which a game between two networks does not show",
     "VaDE": "and a mixture of Gaussians of full rank tells latents up to an affine map (Kivva et al., 2022); "
     "that components lie along its axes is assumed, and no data show it",
 }

@@ -5,10 +5,13 @@ fastest for those networks: their Jacobian is a product of layers that shares th
 """
 
 from ._activations import ACTIVATIONS, Activation
+from ._attention import Attention, ScalarTokens
 from ._convolutions import conv_decoder, conv_encoder
 from ._directional import first_directional, second_directional
+from ._features import LiteFeatures, efficientnet_lite0
 from ._feedforward import Feedforward, Slopes, feature_jacobian
 from ._gated import GatedMLP, gated_mlp
+from ._grids import grid_decoder, grid_encoder
 from ._hessian import hessian
 from ._jacobian import jacobian, jvp_columns, value_and_jacobian, value_and_jvp_columns
 from ._lipschitz import BiLipschitz, bilipschitz, directional_bilipschitz, segment_gap
@@ -29,8 +32,11 @@ from ._sparse_codes import (
     top_index,
     unit_rows,
 )
-from ._strided import strided_decoder, strided_encoder
+from ._strided import leaky_encoder, strided_decoder, strided_encoder
+from ._style import StyleGenerator, style_generator
+from ._style_critic import StyleDiscriminator, style_discriminator
 from ._tangents import Remembered
+from ._unet import UNet, unet
 
 __all__ = [
     "mlp",
@@ -43,6 +49,19 @@ __all__ = [
     "conv_decoder",
     "strided_encoder",
     "strided_decoder",
+    "leaky_encoder",
+    "grid_encoder",
+    "grid_decoder",
+    "unet",
+    "UNet",
+    "ScalarTokens",
+    "Attention",
+    "style_generator",
+    "StyleGenerator",
+    "style_discriminator",
+    "StyleDiscriminator",
+    "efficientnet_lite0",
+    "LiteFeatures",
     "points_encoder",
     "points_decoder",
     "entries",

@@ -10,6 +10,7 @@ from ._convolutions import ChannelsFirst
 from ._shapes import Shape, image_of
 
 _LEAST = 4  # the side at which halving ends
+_SLOPE = 0.2
 
 
 def strided_encoder(
@@ -93,6 +94,49 @@ def strided_decoder(
     for before, wide in zip(widths, (*widths[1:], channels), strict=True):
         layers += [nn.ConvTranspose2d(before, wide, 4, 2, 1), nn.ReLU()]
     return nn.Sequential(*layers[:-1], ChannelsLast())
+
+
+def leaky_encoder(
+    shape_in: Shape, n_out: int, *, widths: Sequence[int] | None = None, dense: Sequence[int] = (256, 256)
+) -> nn.Sequential:
+    """One wide convolution, then convolutions of stride 2 and kernel 4, and dense layers, with leaky ReLU.
+
+    Parameters
+    ----------
+    shape_in : (height, width, channels)
+    n_out : int
+    widths : sequence of int, optional
+        Channels of the first convolution, of 7 x 7 pixels and stride 1, and of those that halve the image. By
+        default 64, 128 and then 256, down to a side of 4: the published sizes for images of 64 x 64.
+    dense : sequence of int
+        Hidden layers after the convolutions.
+
+    Returns
+    -------
+    Module
+        From (n, height, width, channels) to (n, n_out).
+
+    Examples
+    --------
+    >>> import torch
+    >>> leaky_encoder((64, 64, 3), 20)(torch.zeros(2, 64, 64, 3)).shape
+    torch.Size([2, 20])
+
+    References
+    ----------
+    Ren et al. (2022), Learning disentangled representation by exploiting pretrained generative models, the
+    contrastor's encoder, arXiv:2102.10543; Yang et al. (2024), Table 8, arXiv:2402.09712.
+    """
+    widths = (64, 128, *(256,) * (len(_widths(shape_in)) - 1)) if widths is None else tuple(widths)
+    height, width, channels = image_of(shape_in, len(widths) - 1, "shape_in")
+    layers: list[nn.Module] = [ChannelsFirst(), nn.Conv2d(channels, widths[0], 7, 1, 3), nn.LeakyReLU(_SLOPE)]
+    for before, wide in pairwise(widths):
+        layers += [nn.Conv2d(before, wide, 4, 2, 1), nn.LeakyReLU(_SLOPE)]
+    n_flat = (height >> len(widths) - 1) * (width >> len(widths) - 1) * widths[-1]
+    layers.append(nn.Flatten(1))
+    for a, b in pairwise((n_flat, *dense)):
+        layers += [nn.Linear(a, b), nn.LeakyReLU(_SLOPE)]
+    return nn.Sequential(*layers, nn.Linear((n_flat, *dense)[-1], n_out))
 
 
 class ChannelsLast(nn.Module):

@@ -4,9 +4,23 @@ An objective holds its networks and the law of its code; `forward(*batch)` retur
 codes. The weights of the terms, restarts and steps belong to `training`.
 """
 
+from ._adversarial import moved_code, moving, path_deviation, path_lengths, r1, to_expose, to_pass
+from ._augment import augmented
+from ._codes import FlowCode, LabelCode, MonotoneFlow, NoiseCode
+from ._contrast import SPARSE, ContrastObjective, Navigator, ReadBack, Rendering
+from ._diffusion import (
+    TARGETS,
+    THROUGH,
+    DiffusionDecoder,
+    DiffusionObjective,
+    Grids,
+    Pixels,
+    cosine_schedule,
+)
 from ._domain import DomainEncoder, DomainObjective
 from ._domain_priors import KINDS, PRIORS, DomainGaussian
 from ._energy import EnergyObjective
+from ._gan import SPARSE_TERMS, CodedGenerator, GameObjective
 from ._likelihood import LOSSES, Penalty, likely
 from ._mixture import MixtureOfGaussians, VaDEObjective
 from ._moments import LabelledObjective
@@ -22,13 +36,18 @@ from ._vae import Objective, as_floats, in_chunks
 __all__ = [
     "AdditiveDecoder",
     "Codebook",
+    "ContrastObjective",
+    "cosine_schedule",
     "CriticObjective",
     "decomposed",
     "DecomposedObjective",
+    "DiffusionDecoder",
+    "DiffusionObjective",
     "DomainEncoder",
     "DomainGaussian",
     "DomainObjective",
     "EnergyObjective",
+    "Grids",
     "in_chunks",
     "KINDS",
     "LabelledObjective",
@@ -36,20 +55,42 @@ __all__ = [
     "LOSSES",
     "MixtureObjective",
     "MixtureOfGaussians",
+    "Navigator",
     "Objective",
     "as_floats",
     "Penalty",
+    "Pixels",
     "PRIORS",
     "QuantisedDecoder",
     "QuantisedEncoder",
     "QuantisedObjective",
+    "ReadBack",
+    "Rendering",
     "shuffled",
     "SlotObjective",
+    "SPARSE",
     "SPARSE_ACTIVATIONS",
     "SparseCoder",
     "SparsePair",
     "SparseRecipe",
+    "TARGETS",
+    "THROUGH",
     "Units",
     "SpikesAndSlabs",
     "VaDEObjective",
+    "GameObjective",
+    "CodedGenerator",
+    "SPARSE_TERMS",
+    "NoiseCode",
+    "LabelCode",
+    "FlowCode",
+    "MonotoneFlow",
+    "augmented",
+    "moved_code",
+    "moving",
+    "path_deviation",
+    "path_lengths",
+    "r1",
+    "to_expose",
+    "to_pass",
 ]

@@ -86,7 +86,7 @@ def _kind(data: Any) -> str:
     return type(data).__name__ if shape is None else f"shape {tuple(shape)}"
 
 
-def judged(model: Any, data: Any, effort: str) -> tuple[Any, str]:
+def judged(model: Any, data: Any, effort: str, domains: Any = None) -> tuple[Any, str]:
     """Return the verdict that an effort finds, or None and why there is none.
 
     What refits nothing asks no more than what kind of model this is, for which some of the images will do.
@@ -95,7 +95,8 @@ def judged(model: Any, data: Any, effort: str) -> tuple[Any, str]:
 
     images = images_of(data).images
     rows = np.arange(0, len(images), max(1, len(images) // JUDGED) if effort == "none" else 1)
-    return verdict_or_reason(model, np.asarray(images[rows]), effort=effort)
+    labels = None if domains is None else np.asarray(domains)[rows]
+    return verdict_or_reason(model, np.asarray(images[rows]), domains=labels, effort=effort)
 
 
 class ImageMaterial:

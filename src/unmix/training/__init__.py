@@ -27,8 +27,9 @@ from ._schedules import constant, cosine, one_cycle, ramp, warm_up
 from ._sealed import read_sealed, write_sealed
 from ._settings import Player, Run
 from ._shared_out import shared_out
-from ._sources import Drawn, Streamed
+from ._sources import Drawn, Held, Streamed
 from ._stepper import Stepper
+from ._watched import train_watched
 
 __all__ = [
     "minimise",
@@ -51,11 +52,13 @@ __all__ = [
     "write_sealed",
     "train_restarts",
     "train_apart",
+    "train_watched",
     "Ensemble",
     "Pace",
     "Trained",
     "Noise",
     "side_by_side",
+    "Held",
     "Streamed",
     "Drawn",
     "Stepper",

@@ -13,6 +13,8 @@ from ._mpi3d import mpi3d
 from ._read import are_images, load_factors, read_images
 from ._renderer import Renderer
 from ._shapes3d import shapes3d
+from ._styles import domain_of, paired_styles
+from ._two_colours import two_colours
 
 __all__ = [
     "Balls",
@@ -22,10 +24,13 @@ __all__ = [
     "balls",
     "cars3d",
     "check_folder",
+    "domain_of",
     "dsprites",
     "load_factors",
     "mpi3d",
+    "paired_styles",
     "read_images",
     "shapes3d",
+    "two_colours",
     "write_images",
 ]

@@ -4,6 +4,7 @@ import hashlib
 import json
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from .models import make
 from .twins import Pictures, pictures
 
 _CHUNK, _COMPARED = 4096, 1000
+Make = Callable[..., Any]
 
 
 class Learned(NamedTuple):
@@ -39,7 +41,7 @@ class Learned(NamedTuple):
     seconds: float
 
 
-def learned(settings: dict[str, Any], seed: int, budget: str, place: Place) -> Learned:
+def learned(settings: dict[str, Any], seed: int, budget: str, place: Place, *, make: Make = make) -> Learned:
     """Train a model on a twin, or take the codes that such a training has left.
 
     Parameters
@@ -50,6 +52,8 @@ def learned(settings: dict[str, Any], seed: int, budget: str, place: Place) -> L
         Of the training.
     budget : {"smoke", "laptop", "gpu"}
     place : Place
+    make : callable
+        Makes the estimator that settings name.
 
     Returns
     -------
@@ -61,7 +65,7 @@ def learned(settings: dict[str, Any], seed: int, budget: str, place: Place) -> L
         found = _read(folder)
         if found is None:
             with place.training():
-                found = _trained(settings, seed, budget, place, folder)
+                found = _trained(settings, seed, budget, place, folder, make)
             _keep(folder, found)
     return found
 
@@ -83,7 +87,9 @@ def drawn(seen: Pictures, place: Place) -> torch.Tensor:
     return torch.from_numpy(np.load(path, mmap_mode="c")).to(spot)
 
 
-def _trained(settings: dict[str, Any], seed: int, budget: str, place: Place, folder: Path | None) -> Learned:
+def _trained(
+    settings: dict[str, Any], seed: int, budget: str, place: Place, folder: Path | None, make: Make
+) -> Learned:
     """Train, encode all images, and leave the device as it was."""
     start, spot = time.perf_counter(), device_of(place.device)
     seen = pictures(settings["twin"], budget, settings.get("size", 0))

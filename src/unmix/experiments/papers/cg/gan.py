@@ -1,0 +1,183 @@
+"""Images of two domains by CG-GAN and its baselines: distances by domain, and content kept across domains.
+
+Li et al. (2025), arXiv:2503.00639, compare generators by FID; ours are small generators on other images, in
+features of EfficientNet-Lite0 (extra `features`; of a random network in a smoke run): nothing can be compared
+with them. Distances are means over domains, between images that were made and real ones that were not trained
+on. Content is what the two images of one noise share: the mean feature distance between partners, features
+centred within domains, over that between strangers. It is 1 where nothing is kept, and lowest for a generator
+that ignores the domain, whose distances are then high. References are real images, whose partners are true
+pairs, and pixel noise.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from unmix.data import shapes3d, two_colours
+from unmix.estimators import CGGAN
+from unmix.metrics import frechet_distance, kernel_distance
+from unmix.nn import conv_encoder, efficientnet_lite0, style_discriminator, style_generator
+
+from ...engine import Cell, Place
+
+__all__ = ["BUDGETS", "CELLS", "run"]
+
+BUDGETS = ("smoke", "laptop", "gpu")
+REAL, NOISE = "real images", "pixel noise"
+METHODS: dict[str, dict[str, Any]] = {
+    "CG-GAN": {},
+    "CG-GAN, sparse term as released": {"sparse": "released"},
+    "CG-GAN without mask": {"masked": False},
+    "i-StyleGAN (no sparse term)": {"sparse": None},
+    "StyleGAN2, conditional": {"sparse": None, "changes": "labels"},
+}
+DIGITS, ROOMS = "two-colour digits", "Shapes3D twin, two shapes"
+FRECHET, KERNEL, CONTENT, SPECIFIC = (
+    "Frechet distance",
+    "kernel distance",
+    "content distance",
+    "share specific",
+)
+SIZE = {"smoke": 8, "laptop": 16, "gpu": 32}
+STEPS = {"smoke": 2, "laptop": 2000, "gpu": 6000}
+MADE = {"smoke": 20, "laptop": 300, "gpu": 1000}  # images of each domain
+_SHAPES = (0, 2)  # cube and sphere
+_N, _CHANGING = 32, 8  # latents, and those that may change
+TINY = {
+    "decoder": partial(style_generator, widths=(4, 4), style=4),
+    "critic": partial(style_discriminator, widths=(4, 4)),
+    "encoder": partial(conv_encoder, widths=(4,), dense=(4,)),
+    "batch_size": 8,
+}
+SMALL = {
+    "decoder": partial(style_generator, widths=(64, 64, 32), style=64),
+    "critic": partial(style_discriminator, widths=(64, 64, 32)),
+    "encoder": partial(conv_encoder, widths=(16, 32), dense=(64,)),
+    "batch_size": 32,
+}
+NETWORKS: dict[str, dict[str, Any]] = {"smoke": TINY, "laptop": SMALL, "gpu": {}}
+
+CELLS = tuple(
+    Cell(
+        row,
+        column,
+        value=value,
+        better="lower",
+        always=value != SPECIFIC,
+        settings={"method": row, "world": column},
+    )
+    for column in (DIGITS, ROOMS)
+    for row in (*METHODS, REAL, NOISE)
+    for value in (FRECHET, KERNEL, CONTENT, *((SPECIFIC,) if row in METHODS else ()))
+)
+
+
+class Pairs(NamedTuple):
+    """Images of the same content in two domains, each of shape (n, height, width, 3)."""
+
+    first: np.ndarray
+    second: np.ndarray
+
+    def split(self, n: int) -> tuple["Pairs", "Pairs"]:
+        """Return the first n pairs, and the others."""
+        return Pairs(self.first[:n], self.second[:n]), Pairs(self.first[n:], self.second[n:])
+
+
+def run(cell: Cell, seed: int, budget: str, place: Place) -> dict[str, float]:
+    """Train on images of two domains, make pairs, and score them beside real pairs that were held back."""
+    real = pairs_of(cell.settings["world"], SIZE[budget], seed)
+    held, seen = real.split(MADE[budget])
+    with place.training():
+        made, more = _made(
+            cell.settings["method"], held, seen, budget, random_state=seed, device=place.device
+        )
+    return scores(made, held, features_of(budget)) | more
+
+
+def pairs_of(world: str, size: int, seed: int) -> Pairs:
+    """Draw pairs of a world, in random order."""
+    rng = np.random.default_rng(seed)
+    if world == DIGITS:
+        images = two_colours(size=size).images
+        order = rng.permutation(len(images) // 2)
+        return Pairs(images[::2][order], images[1::2][order])
+    data = shapes3d(size=max(16, size))
+    factors = np.array(data.factors[rng.choice(len(data), 3000, replace=False)])
+    sides = [np.asarray(data.render(_with_shape(factors, shape))) for shape in _SHAPES]
+    return Pairs(*(side[:, :: max(1, 16 // size), :: max(1, 16 // size)] for side in sides))
+
+
+def _with_shape(factors: np.ndarray, shape: int) -> np.ndarray:
+    changed = factors.copy()
+    changed[:, 4] = shape
+    return changed
+
+
+def model_of(method: str, budget: str, **changes: Any) -> CGGAN:
+    """Make the estimator that a row names."""
+    steps = {"max_steps": STEPS[budget], "max_iter": 10**6}
+    return CGGAN(_N, n_changing=_CHANGING, **METHODS[method] | NETWORKS[budget] | steps | changes)
+
+
+def fitted(method: str, seen: Pairs, budget: str, **changes: Any) -> CGGAN:
+    """Train on images of both domains; which belong together is not told."""
+    images = np.concatenate([seen.first, seen.second])
+    return model_of(method, budget, **changes).fit(images, domains=np.repeat([0, 1], len(seen.first)))
+
+
+def made_by(model: CGGAN, n: int, seed: int) -> Pairs:
+    """Make pairs: the same noise in both domains."""
+    return Pairs(*(model.sample(n, domains=domain, random_state=seed) for domain in (0, 1)))
+
+
+def _made(
+    method: str, held: Pairs, seen: Pairs, budget: str, **changes: Any
+) -> tuple[Pairs, dict[str, float]]:
+    n, seed = len(held.first), changes["random_state"]
+    if method == REAL:
+        return Pairs(seen.first[:n], seen.second[:n]), {}
+    if method == NOISE:
+        drawn = np.random.default_rng(seed).integers(0, 256, (2, *held.first.shape), dtype=np.uint8)
+        return Pairs(*drawn), {}
+    model = fitted(method, seen, budget, **changes)
+    share = float(model.domain_specific_[:_CHANGING].mean())
+    return made_by(model, n, seed), {SPECIFIC: share}
+
+
+def features_of(budget: str) -> Any:
+    """Return the network whose features images are compared in."""
+    if budget != "smoke":
+        return efficientnet_lite0(size=64)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        network = conv_encoder((SIZE["smoke"],) * 2 + (3,), 8, widths=(8,), dense=(8,)).eval()
+    return lambda images: network(images.float() / 255).detach()
+
+
+def scores(made: Pairs, held: Pairs, features: Any) -> dict[str, float]:
+    """Score pairs that were made beside real ones: distances by domain, and content that is kept."""
+    real = [features(torch.as_tensor(side)).numpy() for side in held]
+    ours = [features(torch.as_tensor(side)).numpy() for side in made]
+    both = list(zip(real, ours, strict=True))
+    return {
+        FRECHET: float(np.mean([frechet_distance(*each) for each in both])),
+        KERNEL: float(np.mean([kernel_distance(*each) for each in both])),
+        CONTENT: content_distance(*ours),
+    }
+
+
+def content_distance(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the mean distance between partners over that between strangers, features centred by domain.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(200, 5))
+    >>> content_distance(x, x + 3), round(content_distance(x, x[::-1]), 1)
+    (0.0, 1.0)
+    """
+    a, b = first - first.mean(0), second - second.mean(0)
+    partners = np.linalg.norm(a - b, axis=1).mean()
+    strangers = np.mean([np.linalg.norm(a - np.roll(b, k, axis=0), axis=1).mean() for k in range(1, 11)])
+    return float(partners / max(strangers, 1e-12))

@@ -1,0 +1,197 @@
+"""Terms of EncDiff and DisCo: gradients by finite differences, schedules, sampling, and what flips."""
+
+from functools import partial
+
+import pytest
+import torch
+from torch import nn
+
+from unmix.nn import ScalarTokens, jacobian, leaky_encoder, mlp, unet
+from unmix.objectives import (
+    ContrastObjective,
+    DiffusionDecoder,
+    DiffusionObjective,
+    Navigator,
+    Pixels,
+    ReadBack,
+    Rendering,
+    cosine_schedule,
+)
+from unmix.objectives._contrast import contrast, exponential
+from unmix.penalties import dependency_sparsity, latent_sparsity
+
+SHAPE = (8, 8, 1)
+
+
+def stirred(module):
+    """Let no layer be silent: zeros have no slope to compare."""
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype))
+    return module.double()
+
+
+def diffusion(**settings):
+    torch.manual_seed(0)
+    network = unet(SHAPE, 4, widths=(8, 8), n_blocks=1, attention=(1,), heads=2)
+    decoder = DiffusionDecoder(ScalarTokens(3, 4, hidden=(8,)), network, Pixels(SHAPE), n_steps=4)
+    encoder = leaky_encoder(SHAPE, 3, widths=(4, 4), dense=(8,))
+    return stirred(DiffusionObjective(encoder, decoder, **settings))
+
+
+def disco(**settings):
+    torch.manual_seed(0)
+    rendering = Rendering(nn.Sequential(mlp(5, 64, hidden=(8,)), nn.Sigmoid(), nn.Unflatten(1, SHAPE)))
+    encoder = leaky_encoder(SHAPE, 3, widths=(4, 4), dense=(8,))
+    return stirred(ContrastObjective(encoder, Navigator(5, 3), ReadBack(rendering, 3, 5), **settings))
+
+
+def compare(module, terms, parameters):
+    """Compare the gradient of each term with central differences along one random direction."""
+    names = list(terms())
+    for name in names:
+        found = torch.autograd.grad(terms()[name], parameters, allow_unused=True)
+        generator = torch.Generator().manual_seed(2)
+        along = [torch.randn(p.shape, generator=generator, dtype=p.dtype) for p in parameters]
+        slope = sum((g * d).sum() for g, d in zip(found, along, strict=True) if g is not None)
+        values = []
+        for side in (1e-6, -1e-6):
+            with torch.no_grad():
+                for p, d in zip(parameters, along, strict=True):
+                    p.add_(side * d)
+                values.append(terms()[name].item())
+                for p, d in zip(parameters, along, strict=True):
+                    p.sub_(side * d)
+        assert (values[0] - values[1]) / 2e-6 == pytest.approx(float(slope), rel=1e-3, abs=1e-7), name
+    return names
+
+
+@pytest.mark.parametrize("target", ["noise", "velocity"])
+@pytest.mark.parametrize("through", ["noise", "image"])
+@pytest.mark.parametrize(
+    "penalty",
+    [None, latent_sparsity, dependency_sparsity, partial(dependency_sparsity, step=0.1)],
+    ids=["none", "latent", "dependency", "secants"],
+)
+def test_the_terms_of_diffusion_have_the_gradient_that_they_claim(target, through, penalty):
+    member = diffusion(target=target, through=through, penalty=penalty, share=0.5)
+    x = torch.rand(4, *SHAPE, dtype=torch.float64)
+    noise, t = torch.randn_like(x), torch.tensor([10, 300, 700, 990])
+    names = compare(member, lambda: member.terms(x, t, noise), list(member.parameters()))
+    assert names == [target] + ([] if penalty is None else ["penalty"])
+
+
+@pytest.mark.parametrize("step", [None, 0.1])
+@pytest.mark.parametrize("sparse", [None, "latent", "dependency"])
+def test_the_terms_of_disco_have_the_gradient_that_they_claim(sparse, step):
+    member = disco(sparse=sparse, step=step)
+    member.decoder.requires_grad_(False)
+    w = torch.randn(8, 5, dtype=torch.float64)
+    numbers, shifts = torch.tensor([0, 0, 0, 0, 1, 2, 1, 2]), torch.linspace(-2, 2.5, 8).double()
+    trained = [*member.encoder.parameters(), member.navigator.free]
+    # negatives are held fixed in the loss: differences are taken of what moves, queries and positives
+    with torch.no_grad():
+        held = member.terms(w, numbers, shifts)
+    found = compare_moving(member, w, numbers, shifts, trained)
+    assert held.keys() == found
+
+
+def compare_moving(member, w, numbers, shifts, trained):
+    """Compare all terms but the contrast, whose negatives do not move; that one by positives alone."""
+    n = len(w) // 4
+
+    def terms():
+        found = member.terms(w, numbers, shifts)
+        return {name: value for name, value in found.items() if name != "contrast"}
+
+    names = compare(member, terms, trained)
+    q = torch.rand(3, 2, dtype=torch.float64, requires_grad=True)
+    k = torch.rand(3, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(contrast, (q, k))
+    assert n == 2
+    return {"contrast", *names}
+
+
+def test_hard_negatives_are_asked_for_what_they_have():
+    positive, negative = torch.ones(1, 1), torch.tensor([[0.2, 0.99]], requires_grad=True)
+    contrast(positive, negative).backward()
+    share = torch.sigmoid(negative.detach())
+    expected = (share - torch.tensor([[0.0, 0.99]])) / 3
+    torch.testing.assert_close(negative.grad, expected)
+
+
+def test_negatives_move_nobody():
+    member = disco()
+    w = torch.randn(8, 5, dtype=torch.float64)
+    numbers, shifts = torch.tensor([0, 0, 0, 0, 1, 2, 1, 2]), torch.ones(8).double()
+    seen = []
+    member.encoder.register_full_backward_hook(lambda module, inside, outside: seen.append(outside[0]))
+    member.terms(w, numbers, shifts)["contrast"].backward()
+    assert seen[0][:4].abs().sum() > 0 and seen[0][4:8].abs().sum() == 0
+
+
+def test_secants_along_a_direction_are_the_jacobian_where_steps_are_small():
+    member = disco(sparse="dependency", step=1e-6)
+    w = torch.randn(4, 5, dtype=torch.float64)
+    numbers, shifts = torch.zeros(4, dtype=torch.long), torch.ones(4).double()
+    found = member.terms(w, numbers, shifts)["sparsity"]
+    J = jacobian(lambda w: member.decoder.rendering(w), w[-1:])[0]
+    expected = 3 * (J @ member.navigator()[:, 0]).abs().mean()
+    assert found.item() == pytest.approx(expected.item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("n", [2, 7, 64])
+def test_directions_are_orthonormal_and_the_exponential_is_one(n):
+    torch.manual_seed(n)
+    free = torch.randn(n, n) / n**0.5
+    skew = free - free.mT
+    torch.testing.assert_close(exponential(skew), torch.linalg.matrix_exp(skew), atol=3e-5, rtol=1e-4)
+    torch.testing.assert_close(exponential(skew.double()), torch.linalg.matrix_exp(skew.double()))
+
+
+@pytest.mark.parametrize("shift", [1.0, 0.25])
+def test_the_schedule_goes_from_image_to_noise_and_a_shift_scales_the_ratio(shift):
+    signal, level = cosine_schedule(500, shift=shift)
+    assert (signal.diff() <= 0).all() and signal[0] > 0.99 and signal[-1] < 1e-3
+    plain = cosine_schedule(500)
+    middle = slice(50, 450)
+    ratio = (signal / level)[middle] / (plain[0] / plain[1])[middle]
+    torch.testing.assert_close(ratio, torch.full_like(ratio, shift), rtol=1e-3, atol=0)
+
+
+def test_a_network_that_knows_the_image_is_sampled_to_it():
+    """DDIM with the true velocity ends at the image, whatever the noise it began with."""
+    decoder = diffusion().decoder
+    image = torch.linspace(-0.9, 0.9, 64).double().reshape(1, *SHAPE)
+
+    def velocity(x, t, z):
+        signal, level = (decoder._at(v, t, x) for v in (decoder.signal, decoder.level))
+        return signal * (x - signal * image) / level - level * image
+
+    decoder.velocity = velocity
+    torch.testing.assert_close(decoder(torch.zeros(2, 3).double()), ((image + 1) / 2).expand(2, -1, -1, -1))
+
+
+def test_noise_and_image_are_told_from_the_velocity():
+    decoder = diffusion().decoder
+    x, noise = torch.rand(3, *SHAPE).double(), torch.randn(3, *SHAPE).double()
+    t = torch.tensor([1, 500, 999])
+    noisy, velocity = decoder.noised(x, t, noise), decoder.noised(noise, t, -x)
+    torch.testing.assert_close(decoder.noise(noisy, t, velocity), noise, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(decoder.denoised(noisy, t, velocity), x, atol=1e-6, rtol=1e-5)
+
+
+def test_times_cover_the_whole_evenly_also_in_a_part_of_a_batch():
+    member = diffusion()
+    times = member.times(torch.zeros(64, 1)).sort().values
+    assert times.diff().max() < 40 and times.min() < 40 and times.max() > 960
+    few = member.times(torch.zeros(64, 1))[:8].sort().values
+    assert few.diff().max() < 300
+
+
+def test_each_scalar_has_a_token_of_its_own():
+    tokens = ScalarTokens(3, 4).double()
+    J = jacobian(lambda z: tokens(z).flatten(1), torch.randn(2, 3).double()).reshape(2, 3, 4, 3)
+    off = ~torch.eye(3, dtype=torch.bool)[None, :, None].expand(2, 3, 4, 3)
+    assert J[off].abs().max() == 0 and J[~off].abs().min() > 0
