@@ -56,7 +56,7 @@ def evaluate(
     if out is not None:
         check_writable(out, SCORES)
     refuse_existing(out, force)
-    keys = [("z", "z_true"), ("z_hat", "z")]
+    keys: list[tuple[str, ...]] = [("z", "z_true"), ("z_hat", "z")]
     if x is None:
         (truth, codes), said = latents_of([z_true, z_hat], keys, MOST, random_state)
     else:  # whose columns are those of a table, not of latents

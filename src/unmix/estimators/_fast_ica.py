@@ -318,12 +318,11 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _fit_scaled(self, X: Any, rows: Any, unit: np.ndarray, place: torch.device, show: Show) -> "FastICA":
         """Fit in units in which squares neither overflow nor vanish, powers of two, which change no digit."""
         take = rows.take
-        self._fit_rows(
-            X, rows._replace(take=lambda start, stop: in_units(take(start, stop), unit)), place, show
-        )
-        self.components_, self.mixing_ = self.components_ * unit, self.mixing_ / unit[:, None]
-        self.mean_ = self.mean_ / unit
-        self.whitening_ = None if self.whitening_ is None else self.whitening_ * unit
+        scaled = rows._replace(take=lambda start, stop: in_units(take(start, stop), unit))
+        fitted: Any = self._fit_rows(X, scaled, place, show)
+        fitted.components_, fitted.mixing_ = fitted.components_ * unit, fitted.mixing_ / unit[:, None]
+        fitted.mean_ = fitted.mean_ / unit
+        fitted.whitening_ = None if fitted.whitening_ is None else fitted.whitening_ * unit
         return self
 
     def _fit_span(self, rows: Any) -> "FastICA":

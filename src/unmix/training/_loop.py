@@ -85,7 +85,7 @@ class Keeper:
                 warnings.warn(f"{_UNSAVED} ({error}) {self.kept()}", stacklevel=2)
 
     def _unmade(self) -> str:
-        """Make the folder of the checkpoint, free of what a killed process left; say why where it can't be."""
+        """Make the folder of the checkpoint, free of what killed processes left; say why it can't be made."""
         assert self.folder is not None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -153,8 +153,8 @@ def loop(
                 show(done, record.latest())
                 break
     if any_of(interrupted()):
-        saved = None if keeper.saved_at is None else keeper.folder
-        raise Interrupted(keeper.record.n_steps, run.n_steps, saved)
+        kept_in = None if keeper.saved_at is None else keeper.folder
+        raise Interrupted(keeper.record.n_steps, run.n_steps, kept_in)
     return record.history()
 
 
