@@ -11,7 +11,7 @@ from unmix.metrics import align, mcc
 
 from ...engine import Cell, Place
 from .._pictures.codes import Learned, learned
-from .._pictures.models import AE, QUANTISED
+from .._pictures.models import AE, QUANTISED, make
 from .._pictures.scores import MORE, PARTS, REFERENCES, independent, information, reference_codes, scores
 from .._pictures.twins import pictures
 from .._references import rotated
@@ -36,7 +36,7 @@ def run(cell: Cell, seed: int, budget: str, place: Place) -> dict[str, Any]:
         codes = reference_codes(given["model"], seen, 2 * len(seen.data.sizes), seed, place)
         return scores(seen, codes, budget)
     if given["model"] != AE:
-        found = learned(_training(given), seed, budget, place)
+        found = learned(make, _training(given), seed, budget, place)
         quantised = given["model"] in QUANTISED
         return _told(found) | scores(seen, found.codes, budget, discrete=quantised)
     return _autoencoders(seen, given, seed, budget, place)
@@ -44,7 +44,7 @@ def run(cell: Cell, seed: int, budget: str, place: Place) -> dict[str, Any]:
 
 def _autoencoders(seen: Any, given: Any, seed: int, budget: str, place: Place) -> dict[str, Any]:
     """Score the plain autoencoder and its independent components, each with both ways to choose one."""
-    found = [learned(_training(given, decay), seed, budget, place) for decay in DECAYS[budget]]
+    found = [learned(make, _training(given, decay), seed, budget, place) for decay in DECAYS[budget]]
     turned = [independent(one.codes, seed, place.device) for one in found]
     ours = chosen(found)
     plain, ica = ([information(seen, codes) for codes in all_] for all_ in ([f.codes for f in found], turned))
@@ -80,7 +80,7 @@ def _agreement(given: Any, seed: int, budget: str, place: Place) -> dict[str, An
         turned = pair
     else:
         trainings = [_training(given, _decay(given, budget))] * 2
-        both = [learned(one, seed + k, budget, place).codes for k, one in enumerate(trainings)]
+        both = [learned(make, one, seed + k, budget, place).codes for k, one in enumerate(trainings)]
         pair = [codes[seen.scored] for codes in both]
         turned = [independent(codes, seed, place.device)[seen.scored] for codes in both]
     found = align(*(np.asarray(codes, float) for codes in pair))
