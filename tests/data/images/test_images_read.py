@@ -293,7 +293,9 @@ def test_labels_that_do_not_match_are_refused(tmp_path):
         load_factors(tmp_path / "x.h5")
     with h5py.File(tmp_path / "y.h5", "w") as file:
         file["images"], file["labels"] = pixels(5, 8, 8, 3), np.zeros((4, 6))
-    with pytest.raises(ValueError, match="^`[^`]*` must have one row of factors for each of 5 images, got 4"):
+    with pytest.raises(
+        ValueError, match=r"^`[^`]*` must have one row of factors for each of 5 images, got 4"
+    ):
         load_factors(tmp_path / "y.h5")
     with h5py.File(tmp_path / "z.h5", "w") as file:
         file["images"], file["labels"] = pixels(5, 8, 8, 1), np.zeros((5, 6))

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -81,3 +84,15 @@ def test_a_gpu_draws_the_same():
 def test_bad_input_is_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         shapes3d(**wrong)
+
+
+def test_the_first_image_waits_for_no_import():
+    code = """
+import sys, unmix
+images = unmix.data.shapes3d(size=16).images
+before = set(sys.modules)
+images[0]
+print(len(set(sys.modules) - before))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout.strip() == "0", found

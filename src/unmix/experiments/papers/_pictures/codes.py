@@ -73,7 +73,7 @@ def learned(make: Make, settings: dict[str, Any], seed: int, budget: str, place:
 
 
 def drawn(seen: Pictures, place: Place) -> torch.Tensor:
-    """Return all images on the device; a process draws them once for all of its runs that follow each other."""
+    """Return all images on the device; a process draws them once for runs that follow each other."""
     spot = device_of(place.device)
     name = f"{seen.name}-{seen.data.images.shape[1]}-{len(seen.rows)}"
     if (key := f"{name} {spot}") not in _held:
