@@ -1,7 +1,8 @@
 """Fill the tables of the documents from what results/ holds: python docs/tables.py.
 
 A document says where a table goes by two lines, `<!-- table ddl.recovery -->` and `<!-- /table -->`. What is
-between them is written here, from the largest budget that is stored, and nothing else is touched.
+between them is written here, from the largest budget that is stored, or from that which `ddl.table1@laptop`
+names, and nothing else is touched.
 """
 
 import re
@@ -180,7 +181,9 @@ MEANS = {"nearid.table2": table2.PAPER_MEAN}
 
 def filled(text: str, tables: Iterable[Table], units: Mapping[str, judgement.Units] | None = None) -> str:
     """Return a document with its tables written again; that of trust where its runs are given."""
-    stored = {table.experiment: table for table in reversed(tuple(tables)) if table.budget != "smoke"}
+    known = [table for table in reversed(tuple(tables)) if table.budget != "smoke"]
+    stored = {table.experiment: table for table in known}
+    stored |= {f"{table.experiment}@{table.budget}": table for table in known}
 
     def written(name: str) -> str:
         if name == GOALS:
@@ -189,7 +192,7 @@ def filled(text: str, tables: Iterable[Table], units: Mapping[str, judgement.Uni
             return trust_block(_kinds(units, name), name)
         if name == NULLS and name in stored:
             return nulls_block(stored[name], _kinds(units, judgement.EXPERIMENT))
-        return COUNTED.get(name, partial(block, name))(stored.get(name))
+        return COUNTED.get(name, partial(block, name.partition("@")[0]))(stored.get(name))
 
     return BLOCK.sub(lambda found: found[1] + written(found[2]) + found[3], text)
 

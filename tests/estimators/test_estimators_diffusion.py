@@ -153,7 +153,7 @@ def test_no_latent_is_trusted_and_the_reason_is_said(member, fitted):
         (DISCO, "n_components", 1),
         (DISCO, "batch_size", 2),
     ],
-    ids=str,
+    ids=lambda each: str(each) if isinstance(each, str | int | float) else type(each).__name__,
 )
 def test_settings_that_make_no_sense_are_refused(member, name, value):
     with pytest.raises(ValueError, match=f"`{name}` must be"):

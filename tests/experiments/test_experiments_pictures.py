@@ -20,6 +20,7 @@ from unmix.experiments.engine import _place, budgets_of
 from unmix.experiments.engine._work import perform
 from unmix.experiments.papers._pictures import codes as kept_codes
 from unmix.experiments.papers._pictures.codes import Learned, learned
+from unmix.experiments.papers._pictures.factor import make as make_factor
 from unmix.experiments.papers._pictures.models import make
 from unmix.experiments.papers._pictures.pixels import pixel_components
 from unmix.experiments.papers._pictures.scores import independent, reference_codes, scores
@@ -118,14 +119,14 @@ def test_codes_are_trained_once_and_again_where_the_file_is_damaged(tmp_path, mo
     monkeypatch.setattr(kept_codes, "_trained", lambda *given: trained.append(1) or train(*given))
     place = Place("cpu", folder=str(tmp_path), code="a")
     settings = {"model": "AE", "twin": "dSprites twin"}
-    first, again = (learned(settings, 0, "smoke", place) for _ in range(2))
+    first, again = (learned(make, settings, 0, "smoke", place) for _ in range(2))
     assert len(trained) == 1 and np.array_equal(first.codes, again.codes) and first.psnr == again.psnr
     for other in ({"seed": 1}, {"place": Place("cpu", folder=str(tmp_path), code="b")}):
-        learned(settings, other.get("seed", 0), "smoke", other.get("place", place))
+        learned(make, settings, other.get("seed", 0), "smoke", other.get("place", place))
     assert len(trained) == 3, "another seed and other code are other trainings"
     (next(tmp_path.glob("*/codes.npz"))).write_bytes(b"half")
     for seed, code in ((0, "a"), (1, "a"), (0, "b")):
-        learned(settings, seed, "smoke", Place("cpu", folder=str(tmp_path), code=code))
+        learned(make, settings, seed, "smoke", Place("cpu", folder=str(tmp_path), code=code))
     assert len(trained) == 4 and not list(tmp_path.glob("*/checkpoint"))
     place.tidy()
     assert not tmp_path.exists()
@@ -228,7 +229,7 @@ def test_an_autoencoder_and_its_components_share_their_training(tmp_path):
 
 def test_two_tables_share_a_training_and_agreement_is_of_two(tmp_path, monkeypatch):
     trained, train = [], kept_codes._trained
-    monkeypatch.setattr(kept_codes, "_trained", lambda *given: trained.append(given[1]) or train(*given))
+    monkeypatch.setattr(kept_codes, "_trained", lambda *given: trained.append(given[2]) or train(*given))
     place = Place("cpu", folder=str(tmp_path))
     for name, row in (("nearid.table2", "beta-VAE"), ("nearid.images", "beta-VAE")):
         tasks = tasks_of(load_experiment(name), seeds=1, budget="smoke", place=place)
@@ -250,6 +251,6 @@ def test_penalties_of_table_8_run(row):
 def test_recipes_are_the_published_ones_but_for_what_a_budget_cuts():
     made = make({"model": "QLAE", "twin": "MPI3D twin"}, 7, "gpu", random_state=0)
     assert made.n_components == 14 and made.weight_decay == 0.001 and made.batch_size == 128
-    given = {"model": "FactorVAE", "twin": "Cars3D twin", "penalty": "latent", "weight": 0.1, "gamma": 10.0}
-    made = make(given, 3, "gpu", random_state=0)
+    given = {"twin": "Cars3D twin", "penalty": "latent", "weight": 0.1, "gamma": 10.0}
+    made = make_factor(given, 3, "gpu", random_state=0)
     assert made.n_components == 10 and made.batch_size == 64 and made.penalty_weight == 0.1

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
-from unmix.experiments.papers.pdgmm import d10, d11
+from unmix.experiments.papers.pdgmm import _balls, d10, d11
 from unmix.experiments.papers.pdgmm._balls import POINTS, SECOND, ball_scores, coordinate_scores
 
 Z = np.random.default_rng(0).normal(size=(600, 6))
@@ -68,3 +68,23 @@ def test_the_smallest_run_has_every_number_and_the_same_ones_again(table):
 def test_published_numbers_are_means_over_balls():
     papers = {cell.column: cell.paper for cell in d10.CELLS if cell.row == POINTS and cell.value == d10.MEAN}
     assert papers == pytest.approx({"2 balls": 0.936, "4 balls": 0.9045, "6 balls": 0.436}, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("explained", "kept", "tried"), [((0.97,), 0, 1), ((0.6, 0.96), 1, 2), ((0.6, 0.8, 0.7), 1, 3)]
+)
+def test_another_start_is_tried_where_too_little_is_explained(monkeypatch, explained, kept, tried):
+    class Start:
+        def __init__(self, number):
+            self.number = number
+
+        def fit(self, images):
+            return self
+
+        def score(self, images):
+            return explained[self.number]
+
+    made = []
+    monkeypatch.setattr(_balls, "first_stage", lambda *given: made.append(given[2]) or Start(len(made) - 1))
+    assert _balls._fitted(POINTS, 4, 7, "gpu", "cpu", np.zeros(3)).number == kept
+    assert made == [7 + 10_000 * k for k in range(tried)]

@@ -8,7 +8,7 @@ from torch import nn
 from torch.func import hessian, jacrev, vmap
 
 from tensors import points, seeded
-from unmix.nn import mlp
+from unmix.nn import first_directional, mlp, second_directional
 from unmix.penalties import compositional_contrast, hessian_penalty, ima_contrast, orojar
 
 
@@ -138,3 +138,25 @@ def test_slots_must_partition_the_latents(slots):
 def test_a_variance_needs_two_draws(penalty):
     with pytest.raises(ValueError, match="`n_vectors` must be at least 2, got 1"):
         penalty(nn.Linear(2, 2), torch.zeros(3, 2), exact=False, n_vectors=1)
+
+
+@pytest.mark.parametrize(("penalty", "decoded"), [(orojar, 3 + 1), (hessian_penalty, 2 * 3 + 1)])
+def test_the_base_is_decoded_once_for_all_draws(penalty, decoded):
+    rows = []
+
+    def decoder(z):
+        rows.append(len(z))
+        return z.sin()
+
+    penalty(decoder, points(5, 2), exact=False, n_vectors=3, step=0.1)
+    assert sum(rows) == 5 * decoded
+
+
+@given(st.integers(1, 4))
+def test_directions_stacked_along_the_batch_are_taken_one_by_one(times):
+    z, v = points(6, 3), points(6 * times, 3)
+    for along in (first_directional, second_directional):
+        for step in (None, 0.1):
+            stacked = along(torch.sin, z, v, step=step)
+            alone = [along(torch.sin, z, part, step=step) for part in v.split(6)]
+            torch.testing.assert_close(stacked, torch.cat(alone))

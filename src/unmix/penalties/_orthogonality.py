@@ -151,7 +151,7 @@ def _sampled_variance(
     device = z.device if generator is None else generator.device
     coins = torch.randint(0, 2, (n_vectors, *z.shape), generator=generator, device=device)
     v = (2 * coins - 1).to(z)
-    values = form(z.repeat(n_vectors, 1), v.flatten(0, 1))
+    values = form(z, v.flatten(0, 1))
     return values.unflatten(0, (n_vectors, len(z))).var(0).sum(1).mean()
 
 

@@ -293,8 +293,14 @@ def test_labels_that_do_not_match_are_refused(tmp_path):
         load_factors(tmp_path / "x.h5")
     with h5py.File(tmp_path / "y.h5", "w") as file:
         file["images"], file["labels"] = pixels(5, 8, 8, 3), np.zeros((4, 6))
-    with pytest.raises(ValueError, match="one row of factors for each of 5 images, got 4 rows"):
+    with pytest.raises(
+        ValueError, match=r"^`[^`]*` must have one row of factors for each of 5 images, got 4"
+    ):
         load_factors(tmp_path / "y.h5")
+    with h5py.File(tmp_path / "z.h5", "w") as file:
+        file["images"], file["labels"] = pixels(5, 8, 8, 1), np.zeros((5, 6))
+    with pytest.raises(ValueError, match=r"must have `images` of bytes, of shape \(n, h, w, 3\), got uint8"):
+        load_factors(tmp_path / "z.h5")
     labelled_folder(tmp_path / "f", "train-rec.labels", (5, 6, 6, 6, 6, 6, 6))
     (tmp_path / "f" / "images" / "000003.png").unlink()
     with pytest.raises(ValueError, match="59 images"):

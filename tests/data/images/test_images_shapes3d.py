@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -73,10 +76,23 @@ def test_a_gpu_draws_the_same():
     images = shapes3d(2000, random_state=0).images
     there = images.rendered(slice(None), "cuda")
     assert there.device.type == "cuda"
-    assert np.abs(there.cpu().numpy().astype(int) - images[:]).max() <= 1
+    gap = np.abs(there.cpu().numpy().astype(int) - images[:])
+    assert gap.max() <= 32 and (gap > 1).mean() < 1e-4  # of 16 rays a pixel, one at a rim may fall beside it
 
 
 @pytest.mark.parametrize("wrong", [{"size": 65}, {"size": True}, {"n_samples": 0}, {"n_samples": 2.5}])
 def test_bad_input_is_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         shapes3d(**wrong)
+
+
+def test_the_first_image_waits_for_no_import():
+    code = """
+import sys, unmix
+images = unmix.data.shapes3d(size=16).images
+before = set(sys.modules)
+images[0]
+print(len(set(sys.modules) - before))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout.strip() == "0", found

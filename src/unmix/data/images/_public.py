@@ -47,7 +47,9 @@ def read_h5(path: Path, size: int | None) -> FactorDataset:
         file = h5py.File(path, "r")
         images, labels = file["images"], np.asarray(file["labels"])
         stored = Stored(lambda rows: images[rows], images.shape, images.dtype)
-        _check_count(path, len(labels), len(stored))
+    _check_colour(path, stored.shape, stored.dtype)
+    _check_count(path, len(labels), len(stored))
+    with whole(path, "HDF5"):
         stored[len(stored) - 1]
     steps, starts = (np.array(numbers) for numbers in _SHAPES3D)
     if labels.ndim != 2 or labels.shape[1] != len(steps):
@@ -76,6 +78,7 @@ def read_dsprites(path: Path, size: int | None) -> FactorDataset:
 def read_mpi3d(path: Path, size: int | None) -> FactorDataset:
     """Read MPI3D: `images` in the order of their factors, with 4 or 6 colours and shapes."""
     images = npz_array(path, "images")
+    _check_colour(path, images.shape, images.dtype)
     factors = mpi3d_factors(len(images))
     if factors is None:
         raise _mismatch(path, "460,800 or 1,036,800 images of MPI3D", f"{len(images):,}")
@@ -144,6 +147,11 @@ def _sizes(found: list[Any]) -> tuple[int, ...]:
 
 def _dataset(images: Any, levels: np.ndarray, factors: dict[str, int]) -> FactorDataset:
     return FactorDataset(images, levels, tuple(factors), tuple(factors.values()))
+
+
+def _check_colour(path: Path, shape: tuple[int, ...], dtype: Any) -> None:
+    if len(shape) != 4 or shape[3] != 3 or dtype != np.uint8:
+        raise _mismatch(path, "`images` of bytes, of shape (n, h, w, 3)", f"{dtype} of shape {tuple(shape)}")
 
 
 def _check_count(path: Path, n_rows: int, n_images: int) -> None:

@@ -14,7 +14,6 @@ from ._solids import box, cylinder, round_side, sphere
 from ._twin import twin
 
 FACTORS = {"floor_hue": 10, "wall_hue": 10, "object_hue": 10, "scale": 8, "shape": 4, "orientation": 15}
-_GEOMETRIES = (8, 4, 15)  # of scale, shape and orientation
 _ROOM = 2.6  # half its width; the camera turns about the object, inside the room
 _LIGHT = (-0.55, -0.75, 1.25)  # towards the light
 _AMBIENT, _DIFFUSE, _SHADED = 0.42, 0.55, 0.45  # light from everywhere, from the lamp, and what shadow leaves
@@ -90,11 +89,11 @@ class _Shades:
 
     def __call__(self, geometries: Int[Tensor, "n"]) -> Float[Tensor, "n 4 size size"]:
         if not self.known.all():
-            wanted = torch.unique(geometries).cpu()
+            wanted = geometries.cpu().unique()
             for kind in range(4):
                 new = wanted[~self.known[wanted] & (wanted // 15 % 4 == kind)]
                 for part in new.split(1 if self.maps.device.type == "cpu" else 120):
-                    self.maps[part] = _cast(part.to(self.maps.device), kind, self.size)
+                    self.maps[part] = _cast(part, kind, self.size, self.maps.device)
             self.known[wanted] = True
         return self.maps[geometries]
 
@@ -102,9 +101,12 @@ class _Shades:
 _shades = lru_cache(maxsize=4)(_Shades)
 
 
-def _cast(geometries: Int[Tensor, "n"], kind: int, size: int) -> Float[Tensor, "n 4 size size"]:
+def _cast(
+    geometries: Int[Tensor, "n"], kind: int, size: int, device: torch.device
+) -> Float[Tensor, "n 4 size size"]:
     """Cast rays into the room of one kind of object, and average the light that they find on its parts."""
-    scale, _, turn = (g.float() for g in torch.unravel_index(geometries, _GEOMETRIES))
+    # torch.unravel_index would import a computer algebra system, which takes longer than all the casting
+    scale, turn = ((geometries // n % m).float().to(device) for n, m in ((60, 8), (1, 15)))
     angle = torch.deg2rad(-30 + turn * 60 / 14)
     eye = per_image(4.2 * angle.sin(), -4.2 * angle.cos(), torch.full_like(angle, 1.95))
     rays = camera(eye, (0.0, 0.0, 0.62), view=38.0, rays=_RAYS[size])

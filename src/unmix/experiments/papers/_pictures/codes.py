@@ -15,11 +15,13 @@ import torch
 from unmix.training import device as device_of
 
 from ...engine import Place
-from .models import make
 from .twins import Pictures, pictures
 
-_CHUNK, _COMPARED = 4096, 1000
 Make = Callable[..., Any]
+
+_CHUNK, _COMPARED = 4096, 1000
+_SLOW = ("MPI3D",)  # sets that a GPU draws more slowly than it reads them
+_held: dict[str, torch.Tensor] = {}  # the images that this process drew last
 
 
 class Learned(NamedTuple):
@@ -41,19 +43,19 @@ class Learned(NamedTuple):
     seconds: float
 
 
-def learned(settings: dict[str, Any], seed: int, budget: str, place: Place, *, make: Make = make) -> Learned:
+def learned(make: Make, settings: dict[str, Any], seed: int, budget: str, place: Place) -> Learned:
     """Train a model on a twin, or take the codes that such a training has left.
 
     Parameters
     ----------
+    make : callable
+        Makes the estimator, from settings, the number of factors, the budget and where it runs.
     settings : dict
         As `make` takes them, and `size` where images have another than that of the budget.
     seed : int
         Of the training.
     budget : {"smoke", "laptop", "gpu"}
     place : Place
-    make : callable
-        Makes the estimator that settings name.
 
     Returns
     -------
@@ -65,15 +67,25 @@ def learned(settings: dict[str, Any], seed: int, budget: str, place: Place, *, m
         found = _read(folder)
         if found is None:
             with place.training():
-                found = _trained(settings, seed, budget, place, folder, make)
+                found = _trained(make, settings, seed, budget, place, folder)
             _keep(folder, found)
     return found
 
 
 def drawn(seen: Pictures, place: Place) -> torch.Tensor:
-    """Return all images on the device; they are drawn once, and kept where there is a place for them."""
+    """Return all images on the device; a process draws them once for runs that follow each other."""
     spot = device_of(place.device)
-    with place.kept(f"{seen.name}-{seen.data.images.shape[1]}-{len(seen.rows)}") as folder:
+    name = f"{seen.name}-{seen.data.images.shape[1]}-{len(seen.rows)}"
+    if (key := f"{name} {spot}") not in _held:
+        _held.clear()
+        quick = spot.type == "cuda" and seen.name not in _SLOW
+        _held[key] = seen.images(spot) if quick else _read_or_drawn(seen, place, name, spot)
+    return _held[key]
+
+
+def _read_or_drawn(seen: Pictures, place: Place, name: str, spot: torch.device) -> torch.Tensor:
+    """Read images that another run has drawn, or draw them and keep them where there is a place for them."""
+    with place.kept(name) as folder:
         if folder is None:
             return seen.images(spot)
         path = folder / "images.npy"
@@ -88,7 +100,7 @@ def drawn(seen: Pictures, place: Place) -> torch.Tensor:
 
 
 def _trained(
-    settings: dict[str, Any], seed: int, budget: str, place: Place, folder: Path | None, make: Make
+    make: Make, settings: dict[str, Any], seed: int, budget: str, place: Place, folder: Path | None
 ) -> Learned:
     """Train, encode all images, and leave the device as it was."""
     start, spot = time.perf_counter(), device_of(place.device)

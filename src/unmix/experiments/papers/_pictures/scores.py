@@ -18,7 +18,8 @@ MORE = ("mcc", "FactorVAE score", "DCI, forest", "MIG", "SAP")
 PUBLISHED = "DCI, boosting"
 REFERENCES = (PIXELS, ROTATION, NOISE)
 VOTES = {"smoke": (100, 50), "laptop": (10_000, 5_000), "gpu": (10_000, 5_000)}
-PROBED = {"smoke": 48, "laptop": 1500, "gpu": 4500}  # images that the probes of DCI see
+PROBED = {"smoke": 48, "laptop": 1500, "gpu": 4500}  # images that the forests of DCI see
+BOOSTED = {"smoke": 48, "laptop": 1500, "gpu": 2000}  # images that its gradient boosting sees
 PREDICTED = {"smoke": 1, "laptop": 100, "gpu": 100}  # factors that probes predict, at most
 
 
@@ -51,13 +52,14 @@ def scores(
     dict of str to float
     """
     factors, shown = pictures.factors, codes[pictures.scored]
-    probed, predicted = slice(0, PROBED[budget]), slice(0, PREDICTED[budget])
-    probes = {"DCI, forest": "forest"} | ({PUBLISHED: "boosting"} if published else {})
+    predicted = slice(0, PREDICTED[budget])
+    probes = {"DCI, forest": ("forest", PROBED)} | ({PUBLISHED: ("boosting", BOOSTED)} if published else {})
     found = information(pictures, codes, discrete=discrete)
     found["mcc"] = mcc(factors, shown)
     found["FactorVAE score"] = _votes(pictures, codes, budget)
-    for name, probe in probes.items():
-        score = dci(factors[probed, predicted], shown[probed], probe=probe, discrete=True)
+    for name, (probe, few) in probes.items():
+        seen = slice(0, few[budget])
+        score = dci(factors[seen, predicted], shown[seen], probe=probe, discrete=True)
         found[name] = score.disentanglement
     separated = sap(factors[:, predicted], shown, discrete=True)
     return found | {"MIG": mig(factors, shown, discrete=True), "SAP": separated}

@@ -21,6 +21,7 @@ TWINS: dict[str, Callable[..., Any]] = {
     "Cars3D twin": cars3d,
     "dSprites twin": dsprites,
 }
+TUNED_FOR = {"Shapes3D twin": "shapes3d", "MPI3D twin": "mpi3d"}  # sets that recipes have settings for
 SIZE = {"smoke": 16, "laptop": 16, "gpu": 64}
 IMAGES = {"smoke": 48, "laptop": 10_000, "gpu": 10**9}
 SCORED = {"smoke": 48, "laptop": 3000, "gpu": 10_000}

@@ -61,7 +61,7 @@ def run(cell: Cell, seed: int, budget: str, place: Place) -> dict[str, Any]:
     if given["model"] in REFERENCES:
         codes, told = reference_codes(given["model"], seen, LATENTS, seed, place), {}
     else:
-        found = learned(dict(given), seed, budget, place, make=make)
+        found = learned(make, dict(given), seed, budget, place)
         codes, told = found.codes, {"PSNR": found.psnr, "seconds of training": found.seconds}
     active = float((codes[seen.scored].std(0, ddof=1) >= STD).sum())
     return told | {"active latents": active} | scores(seen, codes, budget, published=True)

@@ -4,7 +4,8 @@ The paper trains a convolutional autoencoder to 128 features, then a perceptron 
 each ball, then its second stage. What limits it is the first stage: positions mixed linearly are found again.
 Ours is an autoencoder whose codes are points in the image, which are affine in what moves there. It is told
 how many numbers a scene has, as the paper's is, and begins with four times as many, since a code without any
-to spare gets stuck. No position takes part in any choice.
+to spare gets stuck. A start that explains less than .95 of the variance of the pixels has lost a ball; others
+are tried then, and the one that explains most is kept. No position takes part in any choice.
 
 Scenes are drawn by the published recipe, with centres that need not be whole pixels. Codes are scored on
 scenes that no stage has seen.
@@ -39,8 +40,10 @@ POINTS, PUBLISHED, UNTRAINED = (
 METHODS = (POINTS, PUBLISHED, UNTRAINED, SECOND, RAW, ROTATION)
 PIXELS = {"smoke": 16, "laptop": 16, "gpu": 64}
 SCENES = {"smoke": (80, 80), "laptop": (8000, 4000), "gpu": (20_000, 5000)}  # to fit, and to score
-STEPS = {"smoke": 3, "laptop": 3000, "gpu": 4000}
+STEPS = {"smoke": 3, "laptop": 3000, "gpu": 7000}
+STARTS, ENOUGH = {"smoke": 1, "laptop": 2, "gpu": 3}, 0.95  # another start where less variance is explained
 FEATURES, PUBLISHED_STEPS = 128, {"smoke": (3, 3), "laptop": (1000, 1000), "gpu": (4000, 4000)}
+_APART = 10_000  # between the seeds of starts
 ANOTHER = "other scenes, drawn by the published recipe"
 
 
@@ -54,17 +57,30 @@ def codes_of(settings: dict[str, Any], seed: int, budget: str, place: Place) -> 
     method, n = settings["method"], positions.shape[1]
     if method == ROTATION:
         return found | {"code": rotated((positions - positions.mean(0)) / positions.std(0), seed)}
-    first = first_stage(method, n, seed, budget, place.device)
     spot = "cpu" if method in (RAW, SECOND) else device(place.device)
     images: Any = data.images
     with place.training():
-        first.fit(images.rendered(slice(0, n_fit), spot))
+        first = _fitted(method, n, seed, budget, place.device, images.rendered(slice(0, n_fit), spot))
         seen = [images.rendered(part, spot) for part in _parts(n_fit, n_fresh)]
         codes = [np.asarray(first.transform(part), float) for part in seen]
     if method == RAW:
         return found | {"code": codes[1]}
     second = SparseBasis(random_state=seed).fit(codes[0])
     return found | {"first": codes[1], "code": second.transform(codes[1])}
+
+
+def _fitted(method: str, n: int, seed: int, budget: str, place: str, images: Tensor) -> Any:
+    """Fit the first stage; one that loses a ball reconstructs badly, and another start is tried."""
+    starts = [seed + _APART * start for start in range(STARTS[budget])] if method == POINTS else [seed]
+    best, explained = None, -np.inf
+    for start in starts:
+        model = first_stage(method, n, start, budget, place).fit(images)
+        found = model.score(images[: SCENES[budget][1]]) if len(starts) > 1 else 0.0
+        if found > explained:
+            best, explained = model, found
+        if explained >= ENOUGH:
+            break
+    return best
 
 
 def _parts(n_fit: int, n_fresh: int) -> tuple[slice, slice]:
