@@ -43,7 +43,7 @@ def of_images(model: Any, data: Seen, *, trust: Any, title: str) -> Explorer:
 
 
 def small(images: np.ndarray) -> np.ndarray:
-    """Return pictures of at most 48 x 48 pixels, three channels of bytes, by leaving out pixels.
+    """Return pictures of at most 48 x 48 pixels, three channels, by leaving out pixels.
 
     >>> small(np.zeros((2, 100, 64, 1), dtype=np.uint8)).shape
     (2, 34, 22, 3)
@@ -59,7 +59,12 @@ def sheet(tiles: np.ndarray) -> dict[str, Any]:
     padded = np.concatenate([tiles, np.zeros((rows * _ACROSS - n, *tiles.shape[1:]), tiles.dtype)])
     grid = padded.reshape(rows, _ACROSS, height, width, -1).swapaxes(1, 2)
     flat = grid.reshape(rows * height, _ACROSS * width, -1)
-    return {"src": embedded(png(flat), "png"), "across": _ACROSS, "rows": rows, "width": width, "height": height}
+    return {"src": embedded(png(as_bytes(flat)), "png"), "across": _ACROSS, "rows": rows, "width": width, "height": height}
+
+
+def as_bytes(light: np.ndarray) -> np.ndarray:
+    """Return colours from 0 to 1 as bytes."""
+    return np.rint(255 * np.clip(light, 0, 1)).astype(np.uint8)
 
 
 def _columns(material: ImageMaterial) -> tuple[Column, ...]:
@@ -103,7 +108,7 @@ def _moved(material: ImageMaterial, strip: Strip | None, j: int) -> dict[str, An
         "label": "dead" if strip.dead else f"moves pixels by {255 * strip.strength:.0f} grey levels",
         "share": strip.strength,
         "strip": {
-            "src": embedded(png(np.concatenate(list(coloured(strip.pictures)), axis=1)), "png"),
+            "src": embedded(png(as_bytes(np.concatenate(list(coloured(strip.pictures)), axis=1))), "png"),
             "at": np.round(material.look.in_deviations(strip), 2).tolist(),
             "here": int(strip.here),
             "slope": row_of(slope),
