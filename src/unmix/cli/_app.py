@@ -17,6 +17,7 @@ from . import (
     _convert,
     _deconfound,
     _demo,
+    _explore,
     _fit,
     _judge,
     _reproduce,
@@ -53,6 +54,7 @@ app.command("activations", epilog=_activations.EXAMPLE)(_activations.activations
 app.command("convert", epilog=_convert.EXAMPLE)(_convert.convert)
 app.command("reproduce", epilog=_reproduce.REPRODUCE_EXAMPLE)(_reproduce.reproduce)
 app.command("show", epilog=_show.EXAMPLE)(_show.show)
+app.command("explore", epilog=_explore.EXAMPLE)(_explore.explore)
 app.command("report", epilog=_judge.REPORT_EXAMPLE)(_judge.report)
 
 

@@ -1,5 +1,5 @@
 """One self-contained HTML page about a fitted model: what was recovered, what can be trusted, and why;
-about a model of images: pictures of what each latent does; about a table before a fit: how many latents it
+about a model of images: pictures of what each latent does; a page to look around in; about a table before a fit: how many latents it
 has, and which estimators it could support; about runs: whether they agree, up to what, and which latents
 replicate; or about stored results: the papers' numbers and ours.
 
@@ -15,10 +15,14 @@ from ._replication import replication
 from ._results import results
 from ._show import show
 from ._write import write
+from .explorer import explore, explorer, serve
 
 __all__ = [
     "write",
     "show",
+    "explore",
+    "explorer",
+    "serve",
     "choice",
     "compare",
     "replication",

@@ -1,0 +1,136 @@
+/* Two columns against each other: points or their density, a part that is selected, and what is exported. */
+const canvas = document.getElementById("points"), PAD = {left: 62, right: 14, top: 12, bottom: 42};
+const inner = () => ({x: PAD.left, y: PAD.top, w: canvas.width - PAD.left - PAD.right, h: canvas.height - PAD.top - PAD.bottom});
+const rgb = hex => [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16));
+
+/* Count rows pixel by pixel, so that a million of them cost one pass; the colour is that of the last row there. */
+function rasterise(xs, ys, by, area, radius) {
+  const w = Math.floor(area.w), tall = Math.floor(area.h), grey = new Uint16Array(w * tall), lit = new Uint16Array(w * tall), kind = new Uint8Array(w * tall);
+  const sx = (w - 1) / (xs.missing - 1), sy = (tall - 1) / (ys.missing - 1), n = xs.places.length;
+  for (let i = 0; i < n; i++) {
+    const a = xs.places[i], b = ys.places[i];
+    if (a === xs.missing || b === ys.missing) continue;
+    const at = Math.floor(tall - 1 - b * sy) * w + Math.floor(a * sx);
+    if (selection.mask === null || selection.mask[i]) {
+      if (lit[at] < 65535) lit[at]++;
+      if (by !== null) kind[at] = by.places[i] === by.missing ? 255 : isWord(by) ? Math.min(by.places[i], COLOURS.length - 1) : Math.floor(255 * by.places[i] / by.missing);
+    } else if (grey[at] < 65535) grey[at]++;
+  }
+  return {w, tall, grey, lit, kind, radius};
+}
+const ramp = share => { const [a, b, c] = [[47, 111, 199], [150, 120, 160], [230, 110, 40]], t = share * 2, [p, q] = t < 1 ? [a, b] : [b, c], u = t < 1 ? t : t - 1; return p.map((v, k) => v + u * (q[k] - v)); };
+function painted(found, by) {
+  const {w, tall, grey, lit, kind, radius} = found, picture = new ImageData(w, tall), out = picture.data;
+  const quiet = rgb("#9aa3b0"), colours = COLOURS.map(rgb), ramps = Array.from({length: 256}, (_, k) => ramp(k / 255)), blue = rgb("#2f6fc7");
+  const put = (at, colour, alpha) => { const o = 4 * at; if (alpha < out[o + 3]) return; out[o] = colour[0]; out[o + 1] = colour[1]; out[o + 2] = colour[2]; out[o + 3] = alpha; };
+  const spread = (at, colour, alpha) => { const x = at % w, y = (at - x) / w;
+    for (let dy = -radius; dy <= radius; dy++) for (let dx = -radius; dx <= radius; dx++)
+      if (dx * dx + dy * dy <= radius * radius + 1 && x + dx >= 0 && x + dx < w && y + dy >= 0 && y + dy < tall) put(at + dy * w + dx, colour, alpha); };
+  for (let at = 0; at < w * tall; at++) if (grey[at]) spread(at, quiet, Math.min(150, 50 + 30 * grey[at]));
+  for (let at = 0; at < w * tall; at++) if (lit[at])
+    spread(at, by === null ? blue : kind[at] === 255 && isWord(by) ? quiet : isWord(by) ? colours[kind[at]] : ramps[kind[at]], Math.min(255, 160 + 25 * lit[at]));
+  return picture;
+}
+function frame(xs, ys, area) {
+  const pen = canvas.getContext("2d");
+  pen.strokeStyle = ink("--line"); pen.strokeRect(area.x - .5, area.y - .5, area.w + 1, area.h + 1);
+  pen.fillStyle = ink("--quiet"); pen.font = "13px system-ui, sans-serif";
+  const text = (words, x, y, align) => { pen.textAlign = align; pen.fillText(words, x, y, 200); };
+  text(figure(xs.low), area.x, area.y + area.h + 16, "left"); text(figure(xs.high), area.x + area.w, area.y + area.h + 16, "right");
+  text(xs.name, area.x + area.w / 2, area.y + area.h + 32, "center");
+  text(figure(ys.high), area.x - 4, area.y + 12, "right"); text(figure(ys.low), area.x - 4, area.y + area.h, "right");
+  pen.save(); pen.translate(14, area.y + area.h / 2); pen.rotate(-Math.PI / 2); text(ys.name, 0, 0, "center"); pen.restore();
+}
+function rectangle(box, xs, ys, area) {
+  const px = v => area.x + (v - xs.low) / (xs.high - xs.low) * area.w, py = v => area.y + area.h - (v - ys.low) / (ys.high - ys.low) * area.h;
+  const pen = canvas.getContext("2d");
+  pen.strokeStyle = ink("--ink"); pen.lineWidth = 1.5; pen.setLineDash([5, 4]);
+  pen.strokeRect(px(box[0]), py(box[3]), px(box[1]) - px(box[0]), py(box[2]) - py(box[3]));
+  pen.setLineDash([]); pen.lineWidth = 1;
+}
+let drawn = null;
+async function drawPlane(now) {
+  const [xs, ys] = [await column(named.get(now.x)), await column(named.get(now.y))];
+  const by = now.colour === "" ? null : await column(named.get(now.colour)), area = inner();
+  return () => {
+    const pen = canvas.getContext("2d"), radius = xs.places.length > 30000 ? 0 : xs.places.length > 3000 ? 1 : 2;
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    pen.putImageData(painted(rasterise(xs, ys, by, area, radius), by), Math.ceil(area.x), Math.ceil(area.y));
+    frame(xs, ys, area);
+    if (now.box !== null) rectangle(now.box, xs, ys, area);
+    drawn = {xs, ys, area};
+    document.getElementById("legend").replaceChildren(...(by === null ? [] : isWord(by) ? [legend(by)] : [`${by.name}: blue ${figure(by.low)}, orange ${figure(by.high)}`]));
+    const n = selection.count.toLocaleString("en"), all = xs.places.length.toLocaleString("en");
+    document.getElementById("count").textContent = now.box === null ? `All ${all} rows.` : `${n} of ${all} rows are selected.`;
+    canvas.setAttribute("aria-label", `${xs.name} against ${ys.name}, ${now.box === null ? all : `${n} of ${all}`} rows`);
+    bounds(now, xs, ys);
+  };
+}
+function axes(now) {
+  const roles = [["latent", "Latents"], ["map", "Map: most variance of codes"], ["other", "Other runs"], ["variable", "Variables"], ["metadata", "Other columns"]];
+  const menu = (name, title, fits, none) => {
+    const groups = roles.map(([role, words]) => [words, about.columns.filter(each => each.role === role && fits(each))]).filter(([, each]) => each.length);
+    const option = each => h("option", {value: each.name, selected: each.name === now[name]}, each.name);
+    return h("label", {}, title, h("select", {id: `axis-${name}`, onchange: event => go(name === "colour" ? {colour: event.target.value} : {[name]: event.target.value, box: null})},
+      none ? h("option", {value: ""}, none) : null, groups.map(([words, each]) => h("optgroup", {label: words}, each.map(option)))));
+  };
+  const flat = named.has("map 1") ? h("button", {type: "button", onclick: () => go({x: "map 1", y: "map 2", box: null})}, "Map of all latents") : null;
+  document.getElementById("axes").replaceChildren(menu("x", "Across", each => !isWord(each)), menu("y", "Up", each => !isWord(each)), menu("colour", "Colour", () => true, "one colour"), ...(flat ? [flat] : []));
+}
+function bounds(now, xs, ys) {
+  const field = document.getElementById("bounds"), all = [xs.low, xs.high, ys.low, ys.high], box = now.box ?? all;
+  const words = [`${xs.name} from`, "to", `${ys.name} from`, "to"];
+  const change = (k, value) => { const next = [...box]; next[k] = Number.isFinite(value) ? value : all[k]; go({box: next}); };
+  const made = words.map((text, k) => h("label", {}, text, h("input", {type: "number", step: "any", value: Number(box[k].toPrecision(5)), "data-bound": k, "aria-label": `${k < 2 ? xs.name : ys.name} ${k % 2 ? "to" : "from"}`, onchange: event => change(k, event.target.valueAsNumber)})));
+  if (field.contains(document.activeElement)) return;
+  field.replaceChildren(h("legend", {}, "Rows that are selected"), ...made, h("button", {type: "button", id: "all", onclick: () => go({box: null})}, "Select all rows"));
+}
+/* Dragging. */
+const place = event => { const found = canvas.getBoundingClientRect(), zoom = canvas.width / found.width;
+  return [(event.clientX - found.left) * zoom, (event.clientY - found.top) * zoom]; };
+const valueOf = ([px, py]) => { const {xs, ys, area} = drawn, clip = share => Math.min(1, Math.max(0, share));
+  return [xs.low + clip((px - area.x) / area.w) * (xs.high - xs.low), ys.low + clip((area.y + area.h - py) / area.h) * (ys.high - ys.low)]; };
+let from = null, waiting = false;
+canvas.addEventListener("pointerdown", event => { if (drawn === null) return; from = place(event); canvas.setPointerCapture(event.pointerId); });
+canvas.addEventListener("pointermove", event => {
+  if (from === null || waiting) return;
+  waiting = true;
+  const to = place(event);
+  requestAnimationFrame(() => { waiting = false; if (from !== null) brush(from, to, false); });
+});
+canvas.addEventListener("pointerup", event => { if (from === null) return; const begun = from; from = null; brush(begun, place(event), true); });
+function brush(begun, to, done) {
+  if (Math.abs(begun[0] - to[0]) < 4 && Math.abs(begun[1] - to[1]) < 4) { if (done) go({box: null}); return; }
+  const [a, b] = [valueOf(begun), valueOf(to)];
+  go({box: [Math.min(a[0], b[0]), Math.max(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[1], b[1])]}, done);
+}
+/* What is selected, as files. */
+function save(content, kind, name) {
+  const link = h("a", {href: URL.createObjectURL(new Blob([content], {type: kind})), download: name});
+  document.body.append(link); link.click(); link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+function cell(text) {
+  const safe = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+async function selectedCsv() {
+  const kept = [...about.columns.keys()].filter(k => ["metadata", "latent"].includes(about.columns[k].role)).sort((a, b) => (about.columns[a].role === "latent") - (about.columns[b].role === "latent"));
+  const cols = await Promise.all(kept.map(column)), rows = [];
+  for (let i = 0; i < cols[0].places.length; i++) if (chosen(i)) rows.push(i);
+  const made = [["id", ...cols.map(each => each.name)].map(cell).join(",")];
+  for (let start = 0; start < rows.length; start += 1000) {
+    const part = rows.slice(start, start + 1000), names = await rowsNamed(part);
+    part.forEach((row, k) => made.push([idOf(names, k, row), ...cols.map(each => each.places[row] === each.missing ? "" : isWord(each) ? shown(each, row) : String(valueAt(each, row)))].map(text => cell(String(text))).join(",")));
+  }
+  return made.join("\n") + "\n";
+}
+function saveSvg(plot, name) {
+  const copy = plot.cloneNode(true), style = document.createElementNS("http://www.w3.org/2000/svg", "style");
+  style.textContent = `.all{fill:${ink("--bar")}}.some{fill:${ink("--blue")}}.axis{stroke:${ink("--line")}}text{fill:${ink("--quiet")};font:11px sans-serif}.level{fill:none;stroke-width:2}`;
+  copy.prepend(style); copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  save(new XMLSerializer().serializeToString(copy), "image/svg+xml", `${name.replace(/[^\w.-]+/g, "_")}.svg`);
+}
+document.getElementById("exports").append(
+  h("button", {type: "button", id: "save-csv", onclick: async () => save(await selectedCsv(), "text/csv", "selected.csv")}, "Save the selected rows as CSV"),
+  h("button", {type: "button", id: "save-png", onclick: () => canvas.toBlob(blob => save(blob, "image/png", "plane.png"))}, "Save the plane as PNG"));
