@@ -19,7 +19,12 @@ from unmix.report.explorer import Server
 from unmix.report.explorer._columns import categories, metadata_column, numbers
 from unmix.report.explorer._page import as_json
 
-HOSTILE = ("</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "=cmd|' /C calc'!A0", "\u2028")
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "=cmd|' /C calc'!A0",
+    "\u2028",
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +34,10 @@ def fitted():
     z[:200, 1] += 2
     x = z @ rng.normal(size=(3, 6)) + 0.05 * rng.normal(size=(400, 6))
     model = unmix.FastICA(3, random_state=0).fit(x)
-    known = {"metadata": {"batch": ["a"] * 200 + ["b"] * 200, "dose": rng.normal(size=400)}, "ids": [f"well {i}" for i in range(400)]}
+    known = {
+        "metadata": {"batch": ["a"] * 200 + ["b"] * 200, "dose": rng.normal(size=400)},
+        "ids": [f"well {i}" for i in range(400)],
+    }
     return model, x, known
 
 
@@ -47,7 +55,12 @@ def test_numbers_come_back_to_a_step_of_their_range(values):
 
 def test_missing_values_stay_missing():
     assert np.isnan(numbers("a", "latent", [1.0, np.nan, np.inf]).values).tolist() == [False, True, True]
-    assert categories("b", "metadata", ["x", None, "", float("nan")]).places.tolist() == [0, 65535, 65535, 65535]
+    assert categories("b", "metadata", ["x", None, "", float("nan")]).places.tolist() == [
+        0,
+        65535,
+        65535,
+        65535,
+    ]
 
 
 def test_rare_levels_are_one_and_many_numbers_stay_numbers():
@@ -103,7 +116,7 @@ def test_a_file_keeps_to_its_budget_and_says_what_it_left_out(fitted, monkeypatc
 
 
 def test_hostile_names_are_text_everywhere(fitted, tmp_path):
-    model, x, _ = fitted
+    _, x, _ = fitted
     named = unmix.FastICA(3, random_state=0).fit(x)
     beside = {"metadata": {HOSTILE[0]: [HOSTILE[1]] * 200 + ["b"] * 200}, "ids": [HOSTILE[2]] * 400}
     page = explore(tmp_path / "e.html", model=named, data=x, title=HOSTILE[0], **beside).read_text()
@@ -144,22 +157,35 @@ def server(fitted):
 
 
 def _asked(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=10) as answer:  # noqa: S310 (the loopback address)
+    with urllib.request.urlopen(address, timeout=10) as answer:
         return answer.read()
 
 
 def test_a_server_answers_with_page_columns_and_names(server):
     page = _asked(server.address).decode()
-    assert "data-column" not in page.split('id="rows"')[1].split("<script>")[0] and "connect-src 'self'" in page
+    assert (
+        "data-column" not in page.split('id="rows"')[1].split("<script>")[0] and "connect-src 'self'" in page
+    )
     column = np.frombuffer(_asked(server.address + "column/0"), "<u2")
     assert (column == server.explorer.columns[0].places).all()
     assert json.loads(_asked(server.address + "rows?at=3,5"))["ids"] == ["well 3", "well 5"]
 
 
-@pytest.mark.parametrize("path", ["", "x/", "../etc/passwd", "{word}/column/99", "{word}/rows?at=999999", "{word}/rows?at=a", "{word}/else"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "x/",
+        "../etc/passwd",
+        "{word}/column/99",
+        "{word}/rows?at=999999",
+        "{word}/rows?at=a",
+        "{word}/else",
+    ],
+)
 def test_a_server_refuses_what_it_does_not_know(server, path):
     root = f"http://127.0.0.1:{server.server_port}/"
-    with pytest.raises(urllib.error.HTTPError, match="40[34]"):
+    with pytest.raises(urllib.error.HTTPError, match=r"40[34]"):
         _asked(root + path.format(word=server.word))
 
 

@@ -29,8 +29,8 @@ class Explore:
         list[Path],
         typer.Argument(
             metavar="MODEL [OTHER ...]",
-            help="Model of `unmix fit`, or sparse autoencoder in any layout. Latents of tables are found again "
-            "in the other models.",
+            help="Model of `unmix fit`, or sparse autoencoder in any layout. Latents of tables are found "
+            "again in the other models.",
         ),
     ]
     data: Annotated[str, typer.Option("--data", help="Table, images or activations to show it on.")]
@@ -51,7 +51,7 @@ class Explore:
 
 @taking(Explore)
 def explore(given: Explore) -> None:
-    """Write a page to look around in: latents by trust, what each moves, examples, any two against each other."""
+    """Write a page to look around in: latents by trust, what each moves, examples, any two in a plane."""
     _check(given)
     found, trust = _gathered(given)
     if given.out is not None:
@@ -145,4 +145,6 @@ def _alone(given: Explore, what: str) -> None:
     if told:
         raise ValueError(f"`{told[0]}` must be left out for {what}, which has no columns.")
     if len(given.models) > 1:
-        raise ValueError(f"`MODEL` must be one for {what}, got {len(given.models)}. To compare: unmix compare.")
+        raise ValueError(
+            f"`MODEL` must be one for {what}, got {len(given.models)}. To compare: unmix compare."
+        )

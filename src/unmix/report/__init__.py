@@ -1,9 +1,9 @@
 """One self-contained HTML page about a fitted model: what was recovered, what can be trusted, and why;
-about a model of images: pictures of what each latent does; a page to look around in; about a table before a fit: how many latents it
-has, and which estimators it could support; about runs: whether they agree, up to what, and which latents
-replicate; or about stored results: the papers' numbers and ours.
+about a model of images: pictures of what each latent does; a page to look around in; about a table before a
+fit: how many latents it has, and which estimators it could support; about runs: whether they agree, up to
+what, and which latents replicate; or about stored results: the papers' numbers and ours.
 
-Pages need no network, and a script only to sort and filter results; they adapt to phones and to dark screens,
+Pages need no network, and a script only to look around, or to sort and filter results; they adapt to phones and to dark screens,
 and never show a score without what raw data and a random rotation would have scored.
 """
 

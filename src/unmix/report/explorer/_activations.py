@@ -28,7 +28,9 @@ def of_activations(
     atoms = np.asarray(model.dictionary_, dtype=np.float64)
     known = census(codes.tocsr(), atoms)
     shown = _chosen(known, chosen)
-    shown = [shown[k] for k in np.unique(np.linspace(0, len(shown) - 1, min(FEATURES, len(shown))).astype(int))]
+    shown = [
+        shown[k] for k in np.unique(np.linspace(0, len(shown) - 1, min(FEATURES, len(shown))).astype(int))
+    ]
     some = codes[:, shown].toarray()
     texts = texts_of(data, len(x), ids)
     headline = "Not judged" if trust is None else trust.headline
@@ -43,7 +45,9 @@ def of_activations(
         "threshold": None if trust is None else float(trust.threshold),
         "latents": _cards(shown, some, atoms, known, trust),
         "runs": [],
-        "notes": [f"{left:,} features are left out; those shown are spread over how often they are on."] if left else [],
+        "notes": [f"{left:,} features are left out; those shown are spread over how often they are on."]
+        if left
+        else [],
     }
     tokens = None if texts.tokens is None else _words(texts)
     documents = None if texts.document is None else [int(each) for each in texts.document]
@@ -62,7 +66,9 @@ def _columns(shown: Sequence[int], codes: np.ndarray) -> tuple[Column, ...]:
     return (*found, *(numbers(name, "map", flat[:, k]) for k, name in enumerate(MAP)))
 
 
-def _cards(shown: Sequence[int], codes: np.ndarray, atoms: np.ndarray, known: Any, trust: Any) -> list[dict[str, Any]]:
+def _cards(
+    shown: Sequence[int], codes: np.ndarray, atoms: np.ndarray, known: Any, trust: Any
+) -> list[dict[str, Any]]:
     unit = atoms[shown] / np.maximum(np.linalg.norm(atoms[shown], axis=1, keepdims=True), 1e-300)
     similar = unit @ unit.T
     chance = [0.0 if trust is None else float(trust.probability[j]) for j in shown]

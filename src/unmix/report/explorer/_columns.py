@@ -1,4 +1,4 @@
-"""Columns as a page holds them: numbers in steps of their range, categories by place, one or two bytes a row."""
+"""Columns as a page holds them: numbers in steps of their range, categories by place, in few bytes."""
 
 import base64
 from collections import Counter

@@ -82,11 +82,15 @@ def explorer(
     images = seen(data, ids) if model is not None else None
     sparse = type(model).__name__ == "SparseAutoencoder"
     if others and (images is not None or sparse):
-        raise ValueError("`others` must be left out for images and activations. Compare them by `unmix compare`.")
+        raise ValueError(
+            "`others` must be left out for images and activations. Compare them by `unmix compare`."
+        )
     if images is not None:
         return of_images(model, images, trust=trust, title=title)
     if sparse:
-        return of_activations(model, getattr(data, "x", data), trust=_judged(model, data, trust), title=title, ids=ids)
+        return of_activations(
+            model, getattr(data, "x", data), trust=_judged(model, data, trust), title=title, ids=ids
+        )
     known = {"domains": domains, "metadata": metadata, "ids": ids, "groups": groups}
     return of_table(model, data, trust=trust, others=others, title=title, whole=whole, **known)
 

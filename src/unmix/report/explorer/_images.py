@@ -21,8 +21,10 @@ _ACROSS = 40  # small pictures side by side
 
 
 def of_images(model: Any, data: Seen, *, trust: Any, title: str) -> Explorer:
-    """Gather what is known of a model of images: verdict, codes, factors, small pictures, latents that move."""
-    material = ImageMaterial(model, data, trust=trust, wanted=Wanted(n_steps=STEPS), scored=data.factors is not None)
+    """Gather what is known of a model of images: verdict, codes, factors, pictures, latents that move."""
+    material = ImageMaterial(
+        model, data, trust=trust, wanted=Wanted(n_steps=STEPS), scored=data.factors is not None
+    )
     look, answer = material.look, _verdict(material)
     tiles = small(look.images(look.rows))
     shown = len(look.rows) < len(look.all)
@@ -35,7 +37,9 @@ def of_images(model: Any, data: Seen, *, trust: Any, title: str) -> Explorer:
         "threshold": None if material.trust is None else float(material.trust.threshold),
         "latents": _cards(material),
         "runs": [],
-        "notes": [f"{len(look.rows):,} of {len(look.all):,} images are shown, spread over all."] if shown else [],
+        "notes": [f"{len(look.rows):,} of {len(look.all):,} images are shown, spread over all."]
+        if shown
+        else [],
         "sheet": sheet(tiles) | {"moved": row_name(material.row, data.ids)},
     }
     ids = [row_name(int(row), data.ids) for row in look.rows]
@@ -59,7 +63,13 @@ def sheet(tiles: np.ndarray) -> dict[str, Any]:
     padded = np.concatenate([tiles, np.zeros((rows * _ACROSS - n, *tiles.shape[1:]), tiles.dtype)])
     grid = padded.reshape(rows, _ACROSS, height, width, -1).swapaxes(1, 2)
     flat = grid.reshape(rows * height, _ACROSS * width, -1)
-    return {"src": embedded(png(as_bytes(flat)), "png"), "across": _ACROSS, "rows": rows, "width": width, "height": height}
+    return {
+        "src": embedded(png(as_bytes(flat)), "png"),
+        "across": _ACROSS,
+        "rows": rows,
+        "width": width,
+        "height": height,
+    }
 
 
 def as_bytes(light: np.ndarray) -> np.ndarray:

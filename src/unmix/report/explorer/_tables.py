@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from ..._fitted import without_names
+from ...description._variables import strongest
 from .._material import Material, gather
 from .._order import order_of
 from .._page import _subtitle
 from .._trust import counterpart
 from .._verdict import verdict
-from ...description._variables import strongest
 from ._cards import VARIABLES, bars, judged, neighbours, plane
 from ._columns import Column, metadata_column, numbers
 from ._page import Explorer
@@ -156,7 +156,11 @@ def _notes(material: Material, stride: int, left_out: int) -> list[str]:
     """Say what the page does not hold."""
     notes = []
     if stride > 1:
-        notes.append(f"Of {len(np.asarray(material.codes)):,} rows every {stride}th is shown. `--serve` shows all.")
+        notes.append(
+            f"Of {len(np.asarray(material.codes)):,} rows every {stride}th is shown. `--serve` shows all."
+        )
     if left_out:
-        notes.append(f"{left_out:,} variables that latents move least are left out of the plane and of examples.")
+        notes.append(
+            f"{left_out:,} variables that latents move least are left out of the plane and of examples."
+        )
     return [*notes, *([material.unjudged] if material.unjudged else [])]
