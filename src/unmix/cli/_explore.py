@@ -88,7 +88,7 @@ def _gathered(given: Explore) -> tuple[Any, Any]:
     """Return what the page shows, and the verdict in it."""
     from ..report import explorer
 
-    title = {} if given.title is None else {"title": given.title}
+    title: dict[str, Any] = {} if given.title is None else {"title": given.title}
     first = given.models[0]
     if is_sae(first):
         _alone(given, "a sparse autoencoder")
@@ -102,7 +102,7 @@ def _gathered(given: Explore) -> tuple[Any, Any]:
     return _of_table(given, model, title)
 
 
-def _of_images(given: Explore, model: Any, title: dict[str, str]) -> tuple[Any, Any]:
+def _of_images(given: Explore, model: Any, title: dict[str, Any]) -> tuple[Any, Any]:
     from ..report import explorer
     from ..report._image_material import judged as judge
 
@@ -113,7 +113,7 @@ def _of_images(given: Explore, model: Any, title: dict[str, str]) -> tuple[Any, 
     return explorer(model=model, data=images, trust=given.effort if trust is None else trust, **title), trust
 
 
-def _of_table(given: Explore, model: Any, title: dict[str, str]) -> tuple[Any, Any]:
+def _of_table(given: Explore, model: Any, title: dict[str, Any]) -> tuple[Any, Any]:
     from ..evidence import verdict_or_reason
     from ..report import explorer
 

@@ -44,7 +44,7 @@ def neighbours(codes: np.ndarray, loadings: np.ndarray | None = None) -> list[li
 
     >>> z = np.random.default_rng(0).normal(size=(100, 2))
     >>> neighbours(z @ [[1.0, 0.0, 1.0], [0.0, 1.0, 0.1]])[0][0]
-    {'latent': 2, 'value': 0.99, 'by': 'codes'}
+    {'latent': 2, 'value': 1.0, 'by': 'codes'}
     """
     found = [_nearest(_cosines(codes - codes.mean(0)), "codes")]
     if loadings is not None:

@@ -13,7 +13,7 @@ from unmix.estimators import DisCo, EncDiff
 from unmix.nn import leaky_encoder, style_discriminator, style_generator, unet
 from unmix.penalties import dependency_sparsity, latent_sparsity
 
-from .models import DEPENDENCY, LATENT, NONE
+from .factor import DEPENDENCY, LATENT, NONE
 
 ENCDIFF, DISCO = "EncDiff", "DisCo"
 PENALTIES: dict[str, Any] = {

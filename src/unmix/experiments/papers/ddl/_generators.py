@@ -8,8 +8,8 @@ from typing import Any
 
 from ...engine import Cell, Place
 from .._pictures.codes import learned
+from .._pictures.factor import DEPENDENCY, LATENT, NONE
 from .._pictures.generators import DISCO, ENCDIFF, make
-from .._pictures.models import DEPENDENCY, LATENT, NONE
 from .._pictures.scores import REFERENCES, reference_codes, scores
 from .._pictures.twins import OTHER, pictures
 from ._pictures import SCORES, STD, VALUES, Paper
