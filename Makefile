@@ -19,7 +19,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.core
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,frames,cells,images,avatars,features,language,trees,cluster,slurm,peers,causal]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,frames,cells,images,avatars,features,language,trees,cluster,slurm,browser,peers,causal]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.core
