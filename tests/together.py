@@ -14,9 +14,10 @@ import numpy as np
 import torch
 from torch import nn
 
-torch.set_num_threads(1)
-torch.set_default_dtype(torch.float64)
-torch.float32, torch.Tensor.float, np.float32 = torch.float64, torch.Tensor.double, np.float64
+if __name__ == "__main__":  # who looks for doctests here keeps the precision that there is
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
+    torch.float32, torch.Tensor.float, np.float32 = torch.float64, torch.Tensor.double, np.float64
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -30,7 +31,8 @@ from unmix._group import of_all, together  # noqa: E402
 from unmix.nn import batch_norm_head  # noqa: E402
 from unmix.training import Minibatches, minimise  # noqa: E402
 
-cg_vae.side_by_side = ivae.side_by_side = lambda *tensors: tensors  # records of four bytes an entry
+if __name__ == "__main__":
+    cg_vae.side_by_side = ivae.side_by_side = lambda *tensors: tensors  # records of four bytes an entry
 
 N_ROWS, BATCH = 301, 61  # neither can be halved
 

@@ -137,7 +137,7 @@ def test_what_is_selected_can_be_saved(page, written):
     n = int(page.inner_text("#count").split()[0].replace(",", ""))
     with page.expect_download() as download:
         page.click("#save-csv")
-    lines = open(download.value.path(), encoding="utf-8").read().splitlines()
+    lines = download.value.path().read_text(encoding="utf-8").splitlines()
     assert 0 < n < 600 and len(lines) == n + 1
     assert lines[0] == "id,batch,z0,z1,z2,z3" and lines[1].startswith("well ")
 
