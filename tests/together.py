@@ -21,15 +21,15 @@ if __name__ == "__main__":  # who looks for doctests here keeps the precision th
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from sklearn.base import clone  # noqa: E402
+from sklearn.base import clone
 
-import unmix  # noqa: E402
-import unmix.estimators._cg_vae as cg_vae  # noqa: E402
-import unmix.estimators._ivae as ivae  # noqa: E402
-from families import DICTIONARIES, ESTIMATORS, TRANSFORMERS, SmallNetwork, label, quick  # noqa: E402
-from unmix._group import of_all, together  # noqa: E402
-from unmix.nn import batch_norm_head  # noqa: E402
-from unmix.training import Minibatches, minimise  # noqa: E402
+import unmix
+import unmix.estimators._cg_vae as cg_vae
+import unmix.estimators._ivae as ivae
+from families import DICTIONARIES, ESTIMATORS, TRANSFORMERS, SmallNetwork, label, quick
+from unmix._group import of_all, together
+from unmix.nn import batch_norm_head
+from unmix.training import Minibatches, minimise
 
 if __name__ == "__main__":
     cg_vae.side_by_side = ivae.side_by_side = lambda *tensors: tensors  # records of four bytes an entry
