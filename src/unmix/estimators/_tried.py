@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
+from unmix._fitted import without_names
 from unmix.structure import Structure
 from unmix.tables import Recipe
 from unmix.training import History
@@ -58,7 +59,7 @@ def tried(model: Any, n_stored: int) -> Any:
         if not isinstance(vars(model).get(name), kind | None):
             raise TypeError(f"{name} must be {kind.__name__}, it is {type(vars(model)[name]).__name__}")
     rows = np.zeros(_shape(model, n_stored), dtype=np.float32)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), without_names():
         codes = model.transform(rows)
         if codes.shape[0] != len(rows) or not np.isfinite(codes.sum()):
             raise ValueError("its latents are no numbers")
