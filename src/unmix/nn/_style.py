@@ -123,7 +123,7 @@ class Synthesis(nn.Module):
         self.register_buffer("noise", torch.randn(sum(side**2 for side in self.sides)))
 
     def forward(
-        self, w: Float[Tensor, "n w"], noise: Float[Tensor, "n e"] | None = None
+        self, w: Float[Tensor, "n style"], noise: Float[Tensor, "n e"] | None = None
     ) -> Float[Tensor, "n h w c"]:
         """Return images, pixels about [0, 1]."""
         kept = self.noise.expand(len(w), -1) if noise is None else noise

@@ -88,7 +88,7 @@ class Rendering(nn.Module):
         mapping = getattr(self.generator, "mapping", None)
         return z if mapping is None else mapping(z)
 
-    def forward(self, w: Float[Tensor, "n w"]) -> Float[Tensor, "n h w c"]:
+    def forward(self, w: Float[Tensor, "n style"]) -> Float[Tensor, "n h w c"]:
         """Return images, pixels between 0 and 1."""
         synthesis: Any = getattr(self.generator, "synthesis", self.generator)
         return wide(synthesis(w)).clamp(0, 1)

@@ -262,7 +262,12 @@ class DiffusionObjective(nn.Module):
         self, x: Float[Tensor, "m *x"], t: Int[Tensor, " m"], z: Float[Tensor, "n k"]
     ) -> Float[Tensor, "n *x"]:
         """Return what is told of noisy images, again for every further set of codes."""
-        times = len(z) // len(t)
+        times, left = divmod(len(z), len(t))
+        if left:
+            raise ValueError(
+                f"`penalty` must decode all {len(t)} codes at once, each beside its noisy image, got {len(z)}. "
+                "Take columns of the Jacobian: partial(dependency_sparsity, columns=1)."
+            )
         x, t = x.repeat(times, *[1] * (x.ndim - 1)), t.repeat(times)
         told = self.decoder.velocity(x, t, z)
         return (self.decoder.noise if self.through == "noise" else self.decoder.denoised)(x, t, told)
