@@ -184,7 +184,7 @@ def test_what_is_no_model_or_text_is_named(language, text, tmp_path):
     with pytest.raises(ValueError, match="whole wheel"):
         read_language_model(tmp_path / "x.whl")
     (tmp_path / "latin.txt").write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(ValueError, match="text files in UTF-8"):
+    with pytest.raises(ValueError, match="text file in UTF-8"):
         collect_activations(language, [tmp_path / "latin.txt"], "layers.0", tmp_path / "out")
     with pytest.raises(ValueError, match="`window` must be"):
         collect_activations(language, [text], "layers.0", tmp_path / "out", window=1)

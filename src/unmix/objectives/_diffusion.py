@@ -265,7 +265,7 @@ class DiffusionObjective(nn.Module):
         times, left = divmod(len(z), len(t))
         if left:
             raise ValueError(
-                f"`penalty` must decode all {len(t)} codes at once, each beside its noisy image, got {len(z)}. "
+                f"`penalty` must decode all {len(t)} codes at once, each beside its own image, got {len(z)}. "
                 "Take columns of the Jacobian: partial(dependency_sparsity, columns=1)."
             )
         x, t = x.repeat(times, *[1] * (x.ndim - 1)), t.repeat(times)
