@@ -88,7 +88,7 @@ def _picture(file: Path, size: int, background: int) -> np.ndarray:
     """Read a picture over a background, scaled."""
     from PIL import Image
 
-    with whole(file, "image"), Image.open(file) as picture:
+    with whole(file, "image file"), Image.open(file) as picture:
         pixels = picture.convert("RGBA")
         under = Image.new("RGBA", pixels.size, (background,) * 3 + (255,))
         flat = Image.alpha_composite(under, pixels).convert("RGB")

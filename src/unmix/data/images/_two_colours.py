@@ -92,7 +92,7 @@ def _mnist(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def _idx(file: Path) -> np.ndarray:
     """Read an IDX file of bytes."""
-    with whole(file, "IDX"), (gzip.open if file.suffix == ".gz" else open)(file, "rb") as stream:
+    with whole(file, "IDX file"), (gzip.open if file.suffix == ".gz" else open)(file, "rb") as stream:
         raw = stream.read()
         if len(raw) < _PIXEL_BYTES or (magic := struct.unpack(">i", raw[:4])[0]) not in _DIMENSIONS:
             raise ValueError("it does not begin as images or labels do")
