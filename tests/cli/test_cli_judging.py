@@ -192,8 +192,10 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_an_interrupt_ends_with_130_and_one_line(tmp_path):
-    os.mkfifo(tmp_path / "mask.csv")  # reading it waits until we interrupt
-    code = "from unmix.cli import main; print('ready', flush=True); main()"
+    (tmp_path / "mask.csv").write_text("1,0\n0,1\n")
+    waits = "lambda path: (print('ready', flush=True), time.sleep(60))"  # until we interrupt
+    imports = "import time; from unmix.cli import main; from unmix.structure import Structure"
+    code = f"{imports}; Structure.read = {waits}; main()"
     child = subprocess.Popen(
         [sys.executable, "-c", code, "certify", str(tmp_path / "mask.csv")],
         stdout=subprocess.PIPE,
@@ -201,9 +203,8 @@ def test_an_interrupt_ends_with_130_and_one_line(tmp_path):
         text=True,
     )
     assert child.stdout.readline() == "ready\n"
-    with open(os.open(tmp_path / "mask.csv", os.O_WRONLY), "w"):  # opens once the command is reading
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
     command = shlex.join(["unmix", "certify", str(tmp_path / "mask.csv")])
     said = f"unmix: interrupted. No file was left unfinished. To start again: {command}\n"
     assert (child.returncode, out, err) == (130, "", said)
