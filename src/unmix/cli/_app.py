@@ -106,8 +106,12 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _fail(2, error.format_message() + " See `unmix --help`.")
     except (ValueError, TypeError, OSError) as error:
         return _fail(2, str(error) or type(error).__name__)
-    except (FloatingPointError, MemoryError, ImportError) as error:
-        return _fail(1, str(error) or "out of memory")
+    except MemoryError as error:
+        return _fail(
+            2, f"the data must fit into memory, they do not ({error}). Choose fewer rows or columns."
+        )
+    except (FloatingPointError, ImportError) as error:
+        return _fail(1, str(error))
     if code == INTERRUPTED:
         say(f"unmix: interrupted. No file was left unfinished. To start again: {again()}")
     return code if isinstance(code, int) else 0

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from unmix._untrusted import require_plausible
+
 from ._parquet import arrow
 from ._rows import Rows
 
@@ -24,6 +26,7 @@ def arrow_rows(file: Path, block: Callable[[int], int]) -> Rows:
     Rows
     """
     table = _table(file)
+    require_plausible(file, file.stat().st_size, 8 * table.num_rows * table.num_columns)
     vectors = [field.name for field in table.schema if _is_vectors(field.type)]
     if vectors:
         return _of_vectors(table.column(vectors[0]), file, block)

@@ -80,7 +80,10 @@ def read_with(
 ) -> tuple[Table, dict[str, np.ndarray]]:
     """Read a table as `read` does, and from the same NPZ file other arrays, where it has them."""
     raw, called, more = read_raw(path, columns, keys, also)
-    return without_holes(table_of(raw, columns, called), columns, called), more
+    table = table_of(raw, columns, called)
+    if not len(table.values):
+        raise ValueError(f"`{called}` must have rows, it has none. Check the export.")
+    return without_holes(table, columns, called), more
 
 
 def read_array(path: str | Path) -> np.ndarray:

@@ -12,6 +12,7 @@ from ._number import ENOUGH, NEXT, RESOLUTION, SURE, Number, Trial, shortest
 MOST = 30
 _ROWS = 10_000
 _HELD_OUT = 0.2
+_FEWEST = 10  # different rows
 _PATIENCE = 4  # narrower bottlenecks that encode worse than the best so far, before the search ends
 SHARP = 0.3  # nats that the last linear latent saves where they end sharply; further ones a fifteenth of it
 GAP, LEAD, OPEN, LEFT = 2.0, 2.0, 1.5, 0.3  # see `_Search.gap`
@@ -58,7 +59,13 @@ def find_number(x: np.ndarray, *, most: int = MOST, seed: int = 0) -> Number:
             f"{x.shape[1]:,} columns: so few rows do not tell where latents end. Name the number, or choose "
             "fewer columns."
         )
-    search = _Search(rows_of(x, seed), min(most, x.shape[1] - 1), seed)
+    rows = rows_of(x, seed)
+    if len(rows) < _FEWEST:
+        raise ValueError(
+            f"`n_components` must be an integer where fewer than {_FEWEST} rows differ, got {len(rows)} of "
+            "them. Name the number, or bring more rows."
+        )
+    search = _Search(rows, min(most, x.shape[1] - 1), seed)
     search.linear()
     if ends := search.sharp or search.gap(LEAD):
         search.start(ends)  # which tells whether the mixing bends
