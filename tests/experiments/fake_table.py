@@ -34,10 +34,10 @@ def run(cell, seed, budget):
         raise RuntimeError(f"cell {settings['k']} can't: {Path.cwd()}/secret and {Path.home()}")
     if settings["do"] == "die":
         os.kill(os.getpid(), signal.SIGKILL)
-    if settings["do"] == "die 3 times":
+    if settings["do"] in ("die once", "die 3 times"):
         died = Path(os.environ["FAKE_LOG"] + ".died")
         times = died.stat().st_size if died.exists() else 0
-        if times < 3:
+        if times < (1 if settings["do"] == "die once" else 3):
             died.write_bytes(b"." * (times + 1))
             os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(float(os.environ.get("FAKE_PAUSE", "0")))
