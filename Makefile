@@ -8,7 +8,7 @@ SHAPES := --jaxtyping-packages=unmix.nn,unmix.training,unmix.penalties,unmix.obj
 SINGLE := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all test-lowest smoke results check lint types imports bench docs golden lock lock-check sbom clean
+.PHONY: help demo test test-slow test-all test-lowest smoke results check lint types imports bench docs tutorials golden lock lock-check sbom clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,10 +49,11 @@ smoke: $(VENV)/.dev  ## every table of the papers at the smallest budget; fails 
 	$(SINGLE) $(BIN)/unmix reproduce all --budget smoke --seeds 1 --workers 2 --strict --out out/smoke
 	$(BIN)/unmix report out/smoke
 
-results: $(VENV)/.core  ## write what results/ holds into README.md, results/README.md and the tables of docs/
+results: $(VENV)/.core  ## write what results/ holds into results/README.md, and the tables and pictures of docs/
 	$(BIN)/unmix report results --out results/README.md --force
-	$(BIN)/unmix report results --out README.md
+	$(BIN)/unmix report results --out docs/results.md
 	$(BIN)/python docs/tables.py
+	$(BIN)/python docs/img/draw_results.py
 
 check: lint types imports test  ## everything a change must pass
 
@@ -81,8 +82,12 @@ bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
 	$(BIN)/python benchmarks/threads.py --quick
 	$(BIN)/python benchmarks/deconfound.py
 
-docs: $(VENV)/.docs  ## build the documentation into site/
-	$(BIN)/mkdocs build --strict
+docs: $(VENV)/.docs  ## build the documentation into site/, and check every link
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python tools/links.py site
+
+tutorials: $(VENV)/.dev  ## run the tutorials, and write their notebooks with what they print
+	$(SINGLE) $(BIN)/python -W error tools/notebooks.py docs/tutorials/*.py
 
 golden: $(VENV)/.dev  ## rewrite the golden tables after a change that is meant to move them
 	$(SINGLE) UNMIX_GOLDEN=write $(BIN)/python -m pytest -q tests/golden

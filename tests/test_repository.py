@@ -50,16 +50,23 @@ def test_one_version_everywhere():
     changelog = re.findall(r"^## \[(\d+\.\d+\.\d+)\]", text_of(ROOT / "CHANGELOG.md"), flags=re.MULTILINE)
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
     assert unmix.__version__ == changelog[0]
+    assert yaml.safe_load(text_of(ROOT / "CITATION.cff"))["version"] == changelog[0]
     assert project["project"]["dynamic"] == ["version"]
     assert project["tool"]["hatch"]["version"]["path"] == "src/unmix/_version.py"
 
 
-@pytest.mark.parametrize(
-    "path", [ROOT / "README.md", ROOT / "docs/command-line.md"], ids=lambda path: path.name
-)
-def test_every_command_is_shown_and_no_other(path):
-    shown = re.findall(r"^(?:\| `)?unmix ([a-z]+)", text_of(path), flags=re.MULTILINE)
+def test_every_command_is_shown_and_no_other():
+    shown = re.findall(
+        r"^(?:\| `)?unmix ([a-z]+)", text_of(ROOT / "docs/command-line.md"), flags=re.MULTILINE
+    )
     assert list(dict.fromkeys(shown)) == COMMANDS
+
+
+def test_the_readme_is_short_and_shows_what_to_type_for_a_file():
+    shown = re.findall(r"^unmix ([a-z]+)", README, flags=re.MULTILINE)
+    assert shown == ["choose", "fit", "trust", "transform", "explore"]
+    assert len(README.splitlines()) < 130 and "<!-- table" not in README
+    assert all((ROOT / path).is_file() for path in re.findall(r"!\[.*?\]\((.+?)\)", README))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
@@ -140,7 +147,8 @@ def test_the_picture_of_the_rooms_is_that_of_the_layers():
     assert drawn == contracts[0]["layers"]
 
 
-def test_readme_lists_every_estimator_and_penalty():
+def test_the_page_of_methods_lists_every_estimator_and_penalty():
+    page = text_of(ROOT / "docs" / "methods.md")
     for member in (
         *families.ESTIMATORS,
         *families.TRANSFORMERS,
@@ -148,7 +156,7 @@ def test_readme_lists_every_estimator_and_penalty():
         *families.IMAGE_READERS,
         *families.PENALTIES,
     ):
-        assert f"`{families.public_name(member)}`" in README
+        assert f"`{families.public_name(member)}`" in page
 
 
 def test_every_metric_is_in_a_family():
@@ -319,6 +327,27 @@ def test_every_entry_of_a_table_of_the_documents_is_a_cell(tables):
     for name, view in script.VIEWS.items():
         cells = {(cell.row, cell.value) for cell in load_experiment(name).CELLS}
         assert set(view.values()) <= cells, name
+
+
+def test_the_picture_of_results_is_drawn_from_what_is_stored(tables, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs/img"))
+    draw = importlib.import_module("draw_results")
+    axes = draw.draw_results(tables[1]).axes[0]
+    lines = {
+        (table.experiment, line.row, line.column, line.value): line.ours
+        for table in tables[1]
+        for line in table.lines
+    }
+    found = [
+        lines[name, ours, at, value]
+        for name, (ours, value, settings) in draw.SHOWN.items()
+        for at in settings
+    ]
+    assert [each.lines[0].get_xdata()[0] for each in axes.containers] == found
+    drawn = {text for text in text_of(ROOT / "docs/img/results.svg").split(">") if "</text" in text}
+    assert {words for _, _, each in draw.SHOWN.values() for words in each.values()} <= {
+        text.removesuffix("</text").strip() for text in drawn
+    }
 
 
 def test_the_picture_of_domains_is_drawn_from_what_is_stored(tables, monkeypatch):

@@ -93,8 +93,8 @@ def ours():
     return summarise(Store(folder).records(), read_reasons(folder))
 
 
-def test_the_readme_counts_what_is_stored(ours):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_results_counts_what_is_stored(ours):
+    text = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     assert f"{BEGIN}\n{counts(ours)}\n{END}" in text, "run `make results`"
 
 
