@@ -74,7 +74,7 @@ SMALLER = {  # what a page asks for, and what is enough to see that it runs
     "balls(8000": "balls(200",
     "(model, x, 20)": "(model, x, 2)",
     "jacobian(images[:100])": "jacobian(images[:4])",
-    "z=model.transform(images), domains": "z=np.random.default_rng(0).normal(size=(64, 8)), domains",
+    "z=model.transform(images), domains": "z=np.random.default_rng(0).normal(size=(64, 64)), domains",
     "mapping(z)": "mapping(__import__('torch').zeros(2, 64))",
     'Prefetched(batches, "cuda")': 'Prefetched(batches, "cpu")',
     "Autoencoder(12)": "Autoencoder(6)",
