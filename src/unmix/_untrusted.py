@@ -17,6 +17,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 LARGE, RATIO = 1 << 30, 500  # bytes, and times its size: what a packed file may hold without being asked
+PIECE = 1 << 26  # bytes that a piece of a packed stream may become before it is judged by itself
 DEPTH = 200  # levels of a JSON document
 NPY, NPZ = "NPY file without pickled objects", "NPZ file without pickled objects"
 _HEADER = 1 << 16  # bytes of the header of an NPY file
@@ -98,6 +99,15 @@ def require_plausible(path: str | os.PathLike[str], packed: int, unpacked: int) 
         raise ValueError(
             f"`{path}` must hold about as much as it seems to: {packed:,} bytes would become {unpacked:,}. "
             "If that is meant, store it as NPY."
+        )
+
+
+def require_plausible_so_far(path: str | os.PathLike[str], packed: int, unpacked: int) -> None:
+    """Refuse a stream as soon as what was read of it has become far more than it was."""
+    if unpacked > PIECE and unpacked > RATIO * packed:
+        raise ValueError(
+            f"`{path}` must hold about as much as it seems to: its first {packed:,} bytes became "
+            f"{unpacked:,}. If that is meant, store it as NPY."
         )
 
 

@@ -191,7 +191,9 @@ def _structure_of(path: Path) -> Any:
 
 def _write(out: Path | None, found: Any, trust: Any, about: Any) -> None:
     """Write the answer in the format that the suffix names, atomically."""
-    if out is None or out.suffix.lower() == ".json":
+    if out is None:
+        return
+    if out.suffix.lower() == ".json":
         write_json(out, _document(found, trust, about))
     elif out.suffix.lower() == ".txt":
         atomic_write(out, f"{_text(found, trust, about)}\n")
