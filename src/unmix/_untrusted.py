@@ -143,6 +143,9 @@ def read_npy(path: str | os.PathLike[str], mmap_mode: Any = None) -> np.ndarray:
     with whole(path, NPY):
         with open(path, "rb") as stream:
             npy_header(stream, os.fstat(stream.fileno()).st_size)
+            if mmap_mode is None:
+                stream.seek(0)
+                return np.lib.format.read_array(stream, allow_pickle=False)
         return np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
 
 

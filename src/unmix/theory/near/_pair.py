@@ -203,7 +203,7 @@ def _rows(
             raise ValueError(f"`{name}` must vary, got the same row {len(entries)} times. Check the run.")
         if not _RANGE[0] < (largest := np.abs(entries).max()) < _RANGE[1]:
             raise ValueError(
-                f"`{name}` must have its largest entry within {_RANGE[0]:g} and {_RANGE[1]:g}, got {largest:g}. "
+                f"`{name}` must have entries of up to {_RANGE[0]:g} to {_RANGE[1]:g}, got {largest:g}. "
                 "Squares of others are no numbers: change the units."
             )
         tables.append(entries)
