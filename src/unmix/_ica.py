@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from unmix.rows import Rows, array_rows, gathered
+from unmix.rows import Rows, array_rows, changed, gathered
 
 _STARTS, _ALONE = 3, 32  # random starts, and how many components need no more than one
-_BUDGET, _LEAST = 6e10, 6  # multiplications of an iteration on many rows, which has at least so many steps
+_BUDGET, _LEAST = 4e11, 4  # multiplications of an iteration on many rows, and its least number of steps
+_PATIENCE, _STUCK = 15, 0.1  # steps after which components of many rows must have come to rest by half
 
 
 class Whitening(NamedTuple):
@@ -50,23 +51,39 @@ def components(centred: np.ndarray | Rows, random_state: int, *, max_iter: int =
     """
     rows = centred if isinstance(centred, Rows) else array_rows(centred, len(centred))
     to = whitening(rows)
-    n, d = rows.n_rows, to.white.shape[1]
     rng = np.random.default_rng(random_state)
-    white = _white(rows.take(0, n) @ to.white) if n <= rows.block else White(rows, to.white)
-    few = white if n <= _few(d) else white.drawn(rng.permutation(n)[: _few(d)])
+    if rows.n_rows > rows.block:
+        w, settled = _of_many(White(rows, to.white), rng, max_iter)
+    else:
+        w, settled = _of_few(_white(rows.take(0, rows.n_rows) @ to.white), rng, max_iter)
+    return Components(to.white @ w.T, w @ to.back, settled)
+
+
+def _of_few(white: "White", rng: np.random.Generator, max_iter: int) -> tuple[np.ndarray, bool]:
+    """Find the directions of components of rows that are in memory."""
+    few, d = white.drawn(rng, _few(white.d)), white.d
     starts = [
         _iterate(few, _orthogonal(rng.normal(size=(d, d))), max_iter)
         for _ in range(_STARTS if d <= _ALONE else 1)
     ]
     w, settled = max(starts, key=lambda start: _contrast(few, start[0]))
-    if few.rows.n_rows < n:
-        w, settled = _iterate(white, w, max_iter)
-    return Components(to.white @ w.T, w @ to.back, settled)
+    return (w, settled) if few is white else _iterate(white, w, max_iter)
+
+
+def _of_many(white: "White", rng: np.random.Generator, max_iter: int) -> tuple[np.ndarray, bool]:
+    """Find them in single precision in some of the rows, and finish on all rows in double."""
+    few, d = white.drawn(rng, _few(white.d), np.float32), white.d
+    starts = [
+        _iterate(few, _orthogonal(rng.normal(size=(d, d))), max_iter, tol=1e-8, patience=_PATIENCE)
+        for _ in range(_STARTS if d <= _ALONE else 1)
+    ]
+    w, settled = max(starts, key=lambda start: _contrast(few, start[0]))
+    return _iterate(white, w, max_iter) if settled else (w, settled)
 
 
 def _few(d: int) -> int:
-    """Return how many rows tell starts apart, or, where there is one start alone, bring it close."""
-    return max(2000, 4 * d * d) if d <= _ALONE else max(4096, 32 * d)
+    """Return how many rows tell starts apart, or, of many components, lead a start to them."""
+    return max(2000, 4 * d * d) if d <= _ALONE else max(4096, 2 * d * d)
 
 
 class White(NamedTuple):
@@ -75,14 +92,24 @@ class White(NamedTuple):
     rows: Rows
     white: np.ndarray | None = None
 
+    @property
+    def d(self) -> int:
+        """Number of directions."""
+        return self.rows.n_features if self.white is None else self.white.shape[1]
+
     def total(self, sums: Callable[..., tuple[Any, ...]], w: np.ndarray) -> tuple[Any, ...]:
         """Add up sums over all rows for directions of white rows."""
-        return self.rows.total(sums, np.asarray, w if self.white is None else w @ self.white.T)
+        folded = w if self.white is None else w @ self.white.T
+        return self.rows.total(sums, np.asarray, folded.astype(self.rows.dtype, copy=False))
 
-    def drawn(self, index: np.ndarray) -> "White":
-        """Return some rows in memory."""
-        values = gathered(self.rows, index)
-        return _white(values if self.white is None else values @ self.white)
+    def drawn(self, rng: np.random.Generator, most: int, dtype: Any = None) -> "White":
+        """Return some rows, white and in memory; all of them where there are no more."""
+        n = self.rows.n_rows
+        if self.white is None:
+            return self if n <= most else _white(gathered(self.rows, rng.permutation(n)[:most]))
+        white = changed(self.rows, lambda block: (block @ self.white).astype(dtype), self.d)
+        kept = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
+        return _white(gathered(white, kept))
 
 
 def _white(values: np.ndarray) -> White:
@@ -106,24 +133,28 @@ def _gaps(centred: np.ndarray, unmix: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return gap.sum(0), np.einsum("nd,nd->d", gap, gap)
 
 
-def _iterate(white: White, w: np.ndarray, max_iter: int, tol: float = 1e-10) -> tuple[np.ndarray, bool]:
+def _iterate(
+    white: White, w: np.ndarray, max_iter: int, tol: float = 1e-10, patience: int | None = None
+) -> tuple[np.ndarray, bool]:
     n, d = white.rows.n_rows, len(w)
-    for _ in range(min(max_iter, max(_LEAST, int(_BUDGET / (2 * n * d * d))))):
+    for step in range(min(max_iter, max(_LEAST, int(_BUDGET / (2 * n * d * d))))):
         squares, cross = white.total(_sums, w)
         cross = cross if white.white is None else cross @ white.white
         slope = 1.0 - squares / n  # E[g'(y)], g' = 1 - tanh^2
         moved = _orthogonal(cross / n - slope[:, None] * w)
-        change = float(np.abs(np.abs(np.einsum("ij,ij->i", moved, w)) - 1).max())
+        change = np.abs(np.abs(np.einsum("ij,ij->i", moved, w)) - 1)
         w = moved
-        if change < tol:
+        if change.max() < tol:
             return w, True
+        if patience is not None and step >= patience and np.median(change) > _STUCK:
+            break
     return w, False
 
 
 def _sums(rows: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return sums over rows of g(y)^2 and g(y) x', g = tanh."""
     g = np.tanh(rows @ w.T)
-    return np.einsum("nd,nd->d", g, g), g.T @ rows
+    return np.asarray(np.einsum("nd,nd->d", g, g), dtype=np.float64), np.asarray(g.T @ rows, dtype=np.float64)
 
 
 def _orthogonal(matrix: np.ndarray) -> np.ndarray:

@@ -67,7 +67,8 @@ def _checked(rows: Rows, name: str) -> Cloud:
     power = np.where(outside, -np.frexp(largest)[1], 0)
     scaled = changed(rows, lambda block: np.ldexp(block.astype(np.float64), power))
     plain = changed(rows, lambda block: block.astype(np.float64, copy=False))
-    return Cloud(scaled if outside.any() else plain, _in_range(ends, name))
+    made = (scaled if outside.any() else plain)._replace(dtype=np.dtype(np.float64))
+    return Cloud(made, _in_range(ends, name))
 
 
 def _check_finite(values: np.ndarray, name: str, start: int) -> None:
