@@ -17,6 +17,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 LARGE, RATIO = 1 << 30, 500  # bytes, and times its size: what a packed file may hold without being asked
+SMALL = 1 << 20  # bytes of a file that is damaged, or lies, if memory is too small for it
 PIECE = 1 << 26  # bytes that a piece of a packed stream may become before it is judged by itself
 DEPTH = 200  # levels of a JSON document
 NPY, NPZ = "NPY file without pickled objects", "NPZ file without pickled objects"
@@ -62,6 +63,8 @@ def whole(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
     except ValueError as error:
         raise error if str(error).startswith("`") else _broken(path, kind, error) from None
     except MemoryError as error:
+        if Path(path).is_file() and Path(path).stat().st_size < SMALL:
+            raise _broken(path, kind, error) from None
         raise ValueError(f"`{path}` must fit into memory, it does not. ({_reason(error)})") from None
     except Exception as error:
         raise _broken(path, kind, error) from None

@@ -96,6 +96,13 @@ def test_a_long_file_is_judged_by_rows_spread_over_it(source, long, capsys):
     assert called("report", long / "model", "--data", long / source, "--out", out) == 0 and out.exists()
 
 
+def test_what_is_known_of_all_rows_of_a_long_file_is_thinned_with_it(x, long, capsys):
+    np.save(long / "z.npy", unmix.load(long / "model").transform(x))
+    line = ["certify", long / "model", "--data", long / "x.npy", "--against", long / "z.npy", "--json"]
+    assert called(*line) == 0
+    assert json.loads(capsys.readouterr().out)["parts"]["pair"]["n_rows"] == 100
+
+
 def alike(one, two):
     """Compare documents, numbers to 1e-6, but for how long they took."""
     assert type(one) is type(two)
