@@ -93,14 +93,19 @@ CLAIMS = [
     ("fitted history_", {"history": "x", "terms": 5, "extras": [], "rest": {}}, "no history"),
     ("class", "os.system", "another class"),
     ("settings nobody", 1, "an unknown setting"),
+    ("fitted mixing_", None, "no way back"),
+    ("settings fun", "../x", "an unknown contrast"),
 ]
+
+
+OF_ICA = ("fitted components_", "fitted mixing_", "settings fun")
 
 
 @pytest.mark.parametrize(("place", "value"), [case[:2] for case in CLAIMS], ids=[case[2] for case in CLAIMS])
 def test_a_model_that_claims_what_it_has_not_is_refused(place, value, whole_files, tried, tmp_path):
     from unmix.training import read_sealed, write_sealed
 
-    text, tensors = read_sealed(whole_files / ("ica" if "components_" in place else "ddl"), "unmix")
+    text, tensors = read_sealed(whole_files / ("ica" if place in OF_ICA else "ddl"), "unmix")
     header = json.loads(text)
     *path, last = place.split() or [None]
     inside = header
