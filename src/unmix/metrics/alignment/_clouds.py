@@ -102,5 +102,5 @@ def condensed(a: Rows, b: Rows) -> tuple[np.ndarray, np.ndarray]:
         return np.asarray(a.take(0, a.n_rows)), np.asarray(b.take(0, b.n_rows))
     r = np.zeros((0, a.n_features + b.n_features))
     for first, second in zip(a.blocks(), b.blocks(), strict=True):
-        r = np.linalg.qr(np.vstack([r, np.hstack([first, second])]), mode="r")
+        r = np.asarray(np.linalg.qr(np.vstack([r, np.hstack([first, second])]), mode="r"))
     return r[:, : a.n_features], r[:, a.n_features :]
