@@ -111,7 +111,7 @@ def _evaluate(n_rows: int, n_columns: int) -> Callable[[Path], list[str]]:
 
 
 def _align(n_rows: int, n_columns: int) -> Callable[[Path], list[str]]:
-    code = "import sys, numpy; from unmix.metrics import align; print(align(*map(numpy.load, sys.argv[1:])))"
+    code = "import sys; from unmix.metrics import align; print(align(*sys.argv[1:]))"
     return lambda folder: [*PYTHON, code, *map(str, _pair(folder, n_rows, n_columns))]
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from sklearn.base import clone
 
-from families import DICTIONARIES, ESTIMATORS, TRANSFORMERS, label
+from families import DICTIONARIES, ESTIMATORS, IMAGE_MAKERS, IMAGE_READERS, TRANSFORMERS, label
 from unmix import FastICA
 from unmix._threads import threads, worth
 from unmix.training import Minibatches, minimise
@@ -28,9 +28,14 @@ def data():
     return np.tanh(z @ rng.normal(size=(2, 6))) + 0.1 * rng.normal(size=(400, 6)), u
 
 
-def codes_of(member, n_threads, user):
+def images():
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 256, (24, 8, 8, 3), dtype=np.uint8), np.arange(24) % 2
+
+
+def codes_of(member, n_threads, user, drawn=data):
     user(n_threads)
-    x, u = data()
+    x, u = drawn()
     codes = clone(member).fit(x, u).transform(x)
     assert torch.get_num_threads() == n_threads, "the setting is the user's again"
     return codes.toarray() if hasattr(codes, "toarray") else codes
@@ -40,6 +45,13 @@ def codes_of(member, n_threads, user):
 @pytest.mark.parametrize("member", MEMBERS, ids=lambda member: label(member))
 def test_one_and_two_threads_find_the_same_latents_in_the_same_order(member, user):
     one, two = (codes_of(member, n, user) for n in (1, 2))
+    np.testing.assert_allclose(two, one, rtol=0, atol=1e-5 * np.abs(one).max())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("member", (*IMAGE_MAKERS, *IMAGE_READERS), ids=lambda member: label(member))
+def test_models_of_images_find_the_same_latents_with_one_and_two_threads(member, user):
+    one, two = (codes_of(member, n, user, images) for n in (1, 2))
     np.testing.assert_allclose(two, one, rtol=0, atol=1e-5 * np.abs(one).max())
 
 

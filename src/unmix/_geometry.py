@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unmix.rows import Rows, array_rows, changed, gathered
+
 _SWEEPS, _BLOCK = 4, 1024
 
 
@@ -32,28 +34,33 @@ class Diameter:
         return self.value
 
 
-def widest_pair(z: np.ndarray, exact: bool | str, budget: float) -> Diameter:
+def widest_pair(z: np.ndarray | Rows, exact: bool | str, budget: float) -> Diameter:
     """Find the farthest two rows of a finite table: sweeps first, then, where affordable, all that is left.
 
     With r_i the distance of row i from the mean, only rows with r_i + max r > best can end a wider pair.
     """
-    centred = z - z.mean(0)
-    radius = np.sqrt(np.einsum("nd,nd->n", centred, centred))
+    rows = z if isinstance(z, Rows) else array_rows(z, len(z))
+    mean = sum(block.sum(0) for block in rows.blocks()) / rows.n_rows
+    centred = changed(rows, lambda block: block - mean)
+    if rows.n_rows <= rows.block:  # one block: kept
+        centred = array_rows(centred.take(0, rows.n_rows), rows.n_rows)
+    radius = np.concatenate([np.sqrt(np.einsum("nd,nd->n", c, c)) for c in centred.blocks()])
     best, ends = _sweep(centred, radius)
     upper = max(best, 2.0 * float(radius.max()))
     left = np.flatnonzero(radius + radius.max() > best)
-    affordable = exact is True or (exact == "auto" and len(left) ** 2 * z.shape[1] <= budget)
+    affordable = exact is True or (exact == "auto" and len(left) ** 2 * rows.n_features <= budget)
     if not affordable:
         return Diameter(best, upper, best >= upper, ends)
     best, ends = _all_pairs(centred, radius, left, best, ends)
     return Diameter(best, best, True, ends)
 
 
-def _sweep(centred: np.ndarray, radius: np.ndarray) -> tuple[float, tuple[int, int]]:
+def _sweep(centred: Rows, radius: np.ndarray) -> tuple[float, tuple[int, int]]:
     """Jump to the farthest row, again and again, starting farthest from the mean: a lower bound in O(nd)."""
     start, best, ends = int(np.argmax(radius)), 0.0, (0, 0)
     for _ in range(_SWEEPS):
-        distances = np.linalg.norm(centred - centred[start], axis=1)
+        origin = centred.take(start, start + 1)
+        distances = np.concatenate([np.linalg.norm(c - origin, axis=1) for c in centred.blocks()])
         end = int(np.argmax(distances))
         if distances[end] > best:
             best, ends = float(distances[end]), (start, end)
@@ -62,17 +69,18 @@ def _sweep(centred: np.ndarray, radius: np.ndarray) -> tuple[float, tuple[int, i
 
 
 def _all_pairs(
-    centred: np.ndarray, radius: np.ndarray, left: np.ndarray, best: float, ends: tuple[int, int]
+    centred: Rows, radius: np.ndarray, left: np.ndarray, best: float, ends: tuple[int, int]
 ) -> tuple[float, tuple[int, int]]:
     order = left[np.argsort(-radius[left], kind="stable")]  # widest first: later blocks are skipped soonest
-    for rows, columns in _blocks(order):
-        if radius[rows[0]] + radius[columns[0]] <= best:
+    points, size = gathered(centred, order), radius[order]
+    for rows, columns in _blocks(np.arange(len(order))):
+        if size[rows[0]] + size[columns[0]] <= best:
             continue
-        squared = radius[rows, None] ** 2 + radius[columns] ** 2 - 2 * centred[rows] @ centred[columns].T
+        squared = size[rows, None] ** 2 + size[columns] ** 2 - 2 * points[rows] @ points[columns].T
         i, j = np.unravel_index(int(np.argmax(squared)), squared.shape)
-        found = float(np.linalg.norm(centred[rows[i]] - centred[columns[j]]))  # without cancellation
+        found = float(np.linalg.norm(points[rows[i]] - points[columns[j]]))  # without cancellation
         if found > best:
-            best, ends = found, (int(rows[i]), int(columns[j]))
+            best, ends = found, (int(order[rows[i]]), int(order[columns[j]]))
     return best, ends
 
 

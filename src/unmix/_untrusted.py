@@ -17,6 +17,8 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 LARGE, RATIO = 1 << 30, 500  # bytes, and times its size: what a packed file may hold without being asked
+SMALL = 1 << 20  # bytes of a file that is damaged, or lies, if memory is too small for it
+PIECE = 1 << 26  # bytes that a piece of a packed stream may become before it is judged by itself
 DEPTH = 200  # levels of a JSON document
 NPY, NPZ = "NPY file without pickled objects", "NPZ file without pickled objects"
 _HEADER = 1 << 16  # bytes of the header of an NPY file
@@ -61,6 +63,8 @@ def whole(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
     except ValueError as error:
         raise error if str(error).startswith("`") else _broken(path, kind, error) from None
     except MemoryError as error:
+        if Path(path).is_file() and Path(path).stat().st_size < SMALL:
+            raise _broken(path, kind, error) from None
         raise ValueError(f"`{path}` must fit into memory, it does not. ({_reason(error)})") from None
     except Exception as error:
         raise _broken(path, kind, error) from None
@@ -101,6 +105,15 @@ def require_plausible(path: str | os.PathLike[str], packed: int, unpacked: int) 
         )
 
 
+def require_plausible_so_far(path: str | os.PathLike[str], packed: int, unpacked: int) -> None:
+    """Refuse a stream as soon as what was read of it has become far more than it was."""
+    if unpacked > PIECE and unpacked > RATIO * packed:
+        raise ValueError(
+            f"`{path}` must hold about as much as it seems to: its first {packed:,} bytes became "
+            f"{unpacked:,}. If that is meant, store it as NPY."
+        )
+
+
 def check_names(names: Sequence[str], source: str) -> None:
     """Refuse names that several columns share: one of them would be lost.
 
@@ -133,6 +146,9 @@ def read_npy(path: str | os.PathLike[str], mmap_mode: Any = None) -> np.ndarray:
     with whole(path, NPY):
         with open(path, "rb") as stream:
             npy_header(stream, os.fstat(stream.fileno()).st_size)
+            if mmap_mode is None:
+                stream.seek(0)
+                return np.lib.format.read_array(stream, allow_pickle=False)
         return np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
 
 

@@ -165,7 +165,12 @@ def test_a_local_cluster_works_and_lets_nobody_else_in():
     with dask_executor("local", 1) as executor:
         address = executor._client.scheduler.address
         assert executor.submit(abs, -3).result() == 3 and address.startswith("tls://127.0.0.1:")
-        with pytest.raises((OSError, TypeError, AssertionError)):  # another user of the machine has no key
-            distributed.Client(address, timeout=5)
-        with pytest.raises(OSError):
-            distributed.Client(address.replace("tls", "tcp"), timeout=5)
+        before = executor._client.run_on_scheduler(known_clients)
+        for asked in (address, address.replace("tls", "tcp")):  # another user of the machine has no key
+            with pytest.raises((OSError, TypeError, AssertionError)):  # of a client that is closed midway
+                distributed.Client(asked, timeout=5)
+        assert executor._client.run_on_scheduler(known_clients) == before, "somebody else came in"
+
+
+def known_clients(dask_scheduler):
+    return sorted(dask_scheduler.clients)

@@ -4,6 +4,7 @@ import contextlib
 import io
 import resource
 import signal
+import time
 import traceback
 from pathlib import Path
 
@@ -20,17 +21,17 @@ def faults(arguments, folder, *, refuse=False):
     """Run a command in this process, and return in words what is wrong with how it ended, if anything is.
 
     A call must end within its bounds with 0 or 2; with 2 it says why in one line and leaves the folder as it
-    was. With `refuse` only 2 will do. A fit with settings of a damaged model may break down, which is 1.
+    was, and the reason is not that memory came to its end. With `refuse` only 2 will do.
     """
     before = listing(folder)
     code, err = run([str(argument) for argument in arguments])
     left = sorted(set(listing(folder)) - set(before))
     if isinstance(code, str):
         return code
-    if code == 1 and "must stay finite" in err and not refuse:
-        return ""
     if code not in ((2,) if refuse else (0, 2)):
         return f"exit code {code}: {err[-300:]}"
+    if "fit into memory" in err:
+        return f"for want of memory: {err[-300:]}"
     said = [line for line in err.splitlines() if line.startswith("unmix: error: ")]
     if code == 2 and (len(said) != 1 or not err.endswith(said[0] + "\n")):
         return f"not one line: {err[-300:]}"
@@ -62,18 +63,27 @@ def bounded():
     """Let nothing run for longer, or hold more memory, than a call may."""
     old = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_in_use() + MEMORY, old[1]))
-    before = signal.signal(signal.SIGALRM, _stop)
-    signal.alarm(SECONDS)
+    start = _own_seconds()
+
+    def look(signum, frame):
+        left = SECONDS - (_own_seconds() - start)
+        if left <= 0:
+            raise Hang
+        signal.setitimer(signal.ITIMER_REAL, max(left, 0.05))
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         yield
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         resource.setrlimit(resource.RLIMIT_AS, old)
 
 
-def _stop(signum, frame):
-    raise Hang
+def _own_seconds():
+    """Return the time by the clock, without that in which other processes had the core instead."""
+    return time.monotonic() - int(Path("/proc/self/schedstat").read_text().split()[1]) / 1e9
 
 
 def _in_use():

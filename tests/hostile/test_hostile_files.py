@@ -9,6 +9,7 @@ import socket
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hostile import commands, crafted, guard
@@ -143,11 +144,12 @@ def test_a_damaged_store_of_activations_is_refused(content, tried, whole_files, 
     ("broken", "words"),
     [
         (lambda: _raised(FloatingPointError("broken")), "exit code 1"),
+        (lambda: np.empty(1 << 40, dtype=np.uint8), "want of memory"),
         (lambda: {}["x"], "KeyError"),
         (lambda: time.sleep(9), "no end within"),
         (lambda: Path("left").touch() or int("x"), "files were left"),
     ],
-    ids=["breakdown", "traceback", "hang", "files"],
+    ids=["breakdown", "memory", "traceback", "hang", "files"],
 )
 def test_a_command_that_breaks_is_seen_to(broken, words, tmp_path, monkeypatch):
     monkeypatch.setattr(guard, "SECONDS", 1)

@@ -307,3 +307,30 @@ def test_a_run_agrees_with_itself_in_every_family(seed):
     found = align(sources(seed), sources(seed))
     assert max(found.permutation, found.rigid, found.linear, found.ica) < 1e-9
     np.testing.assert_array_equal(found.errors["permutation"].matrix, np.eye(3))
+
+
+def test_long_tables_files_and_shards_are_aligned_in_blocks_with_the_same_answer(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    a = rng.laplace(size=(3000, 5)) @ rng.normal(size=(5, 5)) + 3
+    b = np.tanh(a @ rng.normal(size=(5, 4)) / 4) * 1e-3
+    settings = {"held_out": 0.2, "space": "components", "scale": True}
+    whole = align(a, b, **settings)
+    monkeypatch.setattr("unmix.metrics.alignment._clouds.ENTRIES", 9 * 700)
+    np.save(tmp_path / "a.npy", a)
+    (tmp_path / "b").mkdir()
+    for k, part in enumerate(np.array_split(b, 3)):
+        np.save(tmp_path / "b" / f"{k}.npy", part)
+    for first, second in ((a, b), (tmp_path / "a.npy", tmp_path / "b")):
+        found = align(first, second, **settings)
+        assert (found.shape1, found.shape2, found.n_scored) == ((3000, 5), (3000, 4), 600)
+        assert found.notes == whole.notes
+        for name in ("permutation", "rigid", "linear", "ica", "diameter", "mean", "shuffled", "efficiency"):
+            assert getattr(found, name) == pytest.approx(getattr(whole, name), rel=1e-6), name
+
+
+def test_a_long_table_is_refused_with_the_row_that_is_not_finite(monkeypatch):
+    monkeypatch.setattr("unmix.metrics.alignment._clouds.ENTRIES", 6 * 100)
+    z = sources(0, 600)
+    z[451, 1] = np.inf
+    with pytest.raises(ValueError, match="`z2` must be finite, got inf in row 451, column 1"):
+        align(sources(0, 600), z)

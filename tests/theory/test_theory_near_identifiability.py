@@ -225,3 +225,10 @@ def test_enough_classes_may_still_lie_in_a_plane():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("scale", [1e250, 1e-250])
+def test_runs_whose_squares_are_no_numbers_are_refused(scale):
+    z = np.random.default_rng(0).laplace(size=(20, 2))
+    with pytest.raises(ValueError, match="`z2` must have entries of up to 1e-100 to 1e"):
+        certify_pair(z, scale * z)

@@ -120,7 +120,7 @@ def certify(given: Certify) -> None:
     sets = None if rows is None else checked(given.variable_sets, rows)
     from ..theory import explain
 
-    facts = _facts(given, model, table, taken)
+    facts = _of_kept(_facts(given, model, table, taken), rows)
     found = explain(structure, model=model, x=table, **facts)
     trust = None if table is None else _verdict(model, table, facts["domains"], given.effort)
     about = None if rows is None else described(model, rows, sets)
@@ -166,6 +166,15 @@ def _facts(given: Certify, model: Any, table: Any, taken: dict[str, np.ndarray])
     }
 
 
+def _of_kept(facts: dict[str, Any], rows: Any) -> dict[str, Any]:
+    """Leave out of what is known of every row what belongs to rows that are not judged."""
+    if rows is None or rows.kept is None:
+        return facts
+    known = {name: facts[name] for name in ("z", "second_run", "domains", "components")}
+    whole = {name: each for name, each in known.items() if np.shape(each)[:1] == (len(rows.kept),)}
+    return facts | {name: np.asarray(each)[rows.kept] for name, each in whole.items()}
+
+
 def _read(text: str | None, how: Callable[[str], Any]) -> Any:
     return None if text is None else how(text)
 
@@ -191,7 +200,9 @@ def _structure_of(path: Path) -> Any:
 
 def _write(out: Path | None, found: Any, trust: Any, about: Any) -> None:
     """Write the answer in the format that the suffix names, atomically."""
-    if out is None or out.suffix.lower() == ".json":
+    if out is None:
+        return
+    if out.suffix.lower() == ".json":
         write_json(out, _document(found, trust, about))
     elif out.suffix.lower() == ".txt":
         atomic_write(out, f"{_text(found, trust, about)}\n")

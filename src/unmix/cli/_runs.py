@@ -8,7 +8,8 @@ import numpy as np
 
 from ..rows import Rows, array_rows, file_rows, keys_of, use_safetensors
 from ._known import labels, read_latents, read_with_truth, take_out
-from ._models import columns_for, load
+from ._long import codes_of, stride_of
+from ._models import columns_for, load, recipe_of
 from ._verdict import judged
 
 _KEYS = ("z_hat", "z", "x")
@@ -72,7 +73,13 @@ def _judgeable(path: str, name: str, data: str, domains: str | None) -> Run:
     rest, taken = take_out(table, (domains,))
     x = columns_for(model, rest)
     known = labels(domains, taken, "--domains", rows=table)
-    return Run(name, array_rows(np.asarray(model.transform(x)), 8192), model, x, known)
+    if stride_of(data) == 1:
+        codes = np.asarray(model.transform(x))
+    else:  # latents of all rows, a verdict by those that were kept
+        codes = codes_of(
+            data, recipe_of(model), lambda block: np.asarray(model.transform(columns_for(model, block)))
+        )
+    return Run(name, array_rows(codes, 8192), model, x, known)
 
 
 def _names(runs: list[str]) -> list[str]:

@@ -15,6 +15,8 @@ from unmix.structure import Structure
 from unmix.tables import Recipe
 from unmix.training import History
 
+from ._checks import check_settings
+
 _PIXELS = 1 << 24  # of an image, at most
 _PARTS, _BESIDE = 1000, 1 << 24  # parameters that only training needs: those of a critic, say
 _KINDS: dict[str, Any] = {
@@ -58,11 +60,15 @@ def tried(model: Any, n_stored: int) -> Any:
     for name, kind in _KINDS.items():
         if not isinstance(vars(model).get(name), kind | None):
             raise TypeError(f"{name} must be {kind.__name__}, it is {type(vars(model)[name]).__name__}")
+    _check_settings(model)
     rows = np.zeros(_shape(model, n_stored), dtype=np.float32)
     with np.errstate(all="ignore"), without_names():
         codes = model.transform(rows)
         if codes.shape[0] != len(rows) or not np.isfinite(codes.sum()):
             raise ValueError("its latents are no numbers")
+        if hasattr(model, "inverse_transform") and model.inverse_transform(codes).shape != rows.shape:
+            raise ValueError("its latents do not give back samples")
+        _check_number(model, max(codes.shape[1], n_stored))
         found = model.findings()
         _agree(model, found, codes.shape[1])
     return model
@@ -75,6 +81,21 @@ def _shape(model: Any, n_stored: int) -> tuple[int, ...]:
     if min(shape) < 1 or math.prod(shape) > (n_stored if image is None else _PIXELS):
         raise ValueError(f"its file is too small for samples of shape {shape}")
     return (2, *shape)
+
+
+def _check_settings(model: Any) -> None:
+    """Refuse settings that a fit would refuse: certificates and refits ask for them."""
+    if hasattr(model, "_check_settings"):
+        model._check_settings()
+    elif hasattr(model, "_networks"):
+        check_settings(model)
+
+
+def _check_number(model: Any, most: int) -> None:
+    """Refuse a setting that asks a refit for more latents than the file has room for."""
+    asked = getattr(model, "n_components", None)
+    if isinstance(asked, int) and asked > most:
+        raise ValueError(f"its settings ask for {asked:,} latents, which it has not")
 
 
 def _agree(model: Any, found: Any, n_latents: int) -> None:

@@ -264,7 +264,10 @@ def verdict_or_reason(
         checked(model, X, domains)
     except (ValueError, TypeError) as error:
         return None, str(error)
-    return trust(model, X, domains=domains, effort=effort, verbose=verbose), ""
+    try:
+        return trust(model, X, domains=domains, effort=effort, verbose=verbose), ""
+    except np.linalg.LinAlgError as error:
+        return None, f"the data are too large or too small for their covariances to be numbers ({error})"
 
 
 def _seed_of(model: Any) -> int | None:

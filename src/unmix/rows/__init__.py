@@ -11,12 +11,16 @@ from ._rows import Rows, array_rows
 from ._safetensors import keys_of, read_tensor, tensor_shape, use_safetensors
 from ._store import ActivationStore
 from ._store_files import is_store, open_store, require_plan, shard_rows, write_index
+from ._views import changed, gathered, only
 
 __all__ = [
     "Rows",
     "array_rows",
     "file_rows",
     "joined_rows",
+    "changed",
+    "only",
+    "gathered",
     "arrow_rows",
     "DaskRows",
     "dask_rows",

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from unmix._untrusted import check_names, require_plausible, whole
+from unmix._untrusted import check_names, require_plausible_so_far, whole
 
 from ._choice import NUMBER, matched
 from ._csv_faults import check_bytes, check_first_line, fault_of, odd_text
@@ -151,8 +151,8 @@ def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> P
     error: Exception | None = None
     for way in ways:  # a later column of another type, or a line break in a cell, takes the slower ones
         try:
-            with pa.input_stream(file, compression="gzip" if _zipped(file) else None) as plain:
-                stream = _Counted(plain, file) if _zipped(file) else plain
+            with file.open("rb") as packed:
+                stream = _Counted(packed, file) if _zipped(file) else pa.PythonFile(packed, "r")
                 return _joined([_split(part) for part in way(stream, layout, names, settings, text)])
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as failed:
             error = failed
@@ -160,17 +160,18 @@ def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> P
 
 
 class _Counted:
-    """A stream that is unpacked while it is read, and refused once it has become far larger than its file."""
+    """A stream that is unpacked while it is read, and refused once it has become far larger than it was."""
 
     closed = False
 
-    def __init__(self, stream: Any, file: Path) -> None:
-        self.stream, self.file, self.size, self.n_bytes = stream, file, file.stat().st_size, 0
+    def __init__(self, packed: Any, file: Path) -> None:
+        self.packed, self.file, self.n_bytes = packed, file, 0
+        self.stream = pa.CompressedInputStream(pa.PythonFile(packed, "r"), "gzip")
 
     def read(self, size: int) -> bytes:
         block = self.stream.read(size)
         self.n_bytes += len(block)
-        require_plausible(self.file, self.size, self.n_bytes)
+        require_plausible_so_far(self.file, self.packed.tell(), self.n_bytes)
         return block
 
 

@@ -1,17 +1,23 @@
 """Do two runs agree? The best signed permutation, rigid, linear and ICA map between two representations."""
 
+import os
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._checks import is_constant, table
+from ...rows import Rows, changed, gathered, only
+from ._clouds import centred, clouds, condensed, mean_of
 from ._diameter import diameter
 from ._maps import ICA, linear, rigid, signed_permutation
 from ._result import Alignment, MapError
 
+_SHUFFLED = 2**15  # rows, at most, that the error of shuffled rows is measured on
+
 
 def align(
-    z1: ArrayLike,
-    z2: ArrayLike,
+    z1: ArrayLike | str | os.PathLike[str] | Rows,
+    z2: ArrayLike | str | os.PathLike[str] | Rows,
     *,
     scale: bool = False,
     space: str = "representation",
@@ -28,8 +34,10 @@ def align(
 
     Parameters
     ----------
-    z1, z2 : array-like of shape (n_samples, n_codes1), (n_samples, n_codes2)
+    z1, z2 : array-like of shape (n_samples, n_codes1), (n_samples, n_codes2), or path
         Row i of both must come from the same input. Widths may differ; unmatched columns predict the mean.
+        Long tables, and NPY, Parquet and safetensors files and folders of them, are read in blocks, with the
+        same answer.
     scale : bool
         Let the signed permutation have one common scale, as the rigid map has.
     space : {"representation", "components"}
@@ -62,26 +70,25 @@ def align(
     Nelson et al. (2026), Statistical and structural identifiability in representation learning, section 4.2
     and appendix A.7.2, arXiv:2603.11970. Schönemann (1966) for the rotation, Kuhn (1955) for the assignment.
     """
-    first, second = _checked(z1, z2)
     if space not in ("representation", "components"):
         raise ValueError(f"`space` must be 'representation' or 'components', got {space!r}. Choose one.")
-    fit, scored = _split(len(first), held_out, random_state)
-    c1, c2 = first - first[fit].mean(0), second - second[fit].mean(0)
+    first, second = clouds(z1, z2)
+    fit, scored = _split(first.n_rows, held_out, random_state)
+    c1, c2 = (centred(run, mean_of(only(run, fit))) for run in (first, second))
     width = diameter(second, exact=exact_diameter)
-    matched = ICA(c1[fit], c2[fit], random_state)
+    few = condensed(only(c1, fit), only(c2, fit))
+    matched = ICA(only(c1, fit), only(c2, fit), few, random_state)
     matrices = {
-        "permutation": signed_permutation(c1[fit], c2[fit], scale=scale),
-        "rigid": rigid(c1[fit], c2[fit]),
-        "linear": linear(c1[fit], c2[fit]),
+        "permutation": signed_permutation(*few, scale=scale),
+        "rigid": rigid(*few),
+        "linear": linear(*few),
         "ica": matched.matrix,
     }
-    errors = {name: _error(c1[scored], m, c2[scored], width.value) for name, m in matrices.items()}
+    told = _left(only(c1, scored), only(c2, scored), matrices)
+    errors = {name: _error(told.distances[name], told.total, width.value, m) for name, m in matrices.items()}
     efficiency, why = ica_efficiency(*(errors[name].mean for name in ("permutation", "rigid", "ica")))
     if space == "components":
-        s1, s2 = c1 @ matched.first.unmix, c2 @ matched.second.unmix
-        s_width = diameter(s2, exact=exact_diameter).value
-        errors["ica"] = _error(s1[scored], matched.match, s2[scored], s_width)
-    c0 = c1[np.random.default_rng(random_state).permutation(len(c1))]
+        errors["ica"] = _between_components(c1, c2, matched, scored, exact_diameter)
     return Alignment(
         permutation=errors["permutation"].mean,
         rigid=errors["rigid"].mean,
@@ -90,13 +97,13 @@ def align(
         efficiency=efficiency,
         diameter=width.value,
         diameter_exact=width.exact,
-        mean=float(np.linalg.norm(c2[scored], axis=1).mean()) / width.value,
-        shuffled=_error(c0[scored], linear(c0[fit], c2[fit]), c2[scored], width.value).mean,
+        mean=told.mean / width.value,
+        shuffled=_shuffled(c1, c2, fit, scored, random_state) / width.value,
         errors=errors,
-        shape1=first.shape,
-        shape2=second.shape,
+        shape1=(first.n_rows, first.n_features),
+        shape2=(second.n_rows, second.n_features),
         n_scored=len(scored),
-        notes=(*why, *_notes(c1[fit], matched, held_out)),
+        notes=(*why, *_notes(few[0], len(fit), matched, held_out)),
     )
 
 
@@ -108,13 +115,57 @@ def ica_efficiency(permutation: float, rigid: float, ica: float) -> tuple[float,
     return (permutation - ica) / gain, ()
 
 
-def _error(a: np.ndarray, matrix: np.ndarray, b: np.ndarray, width: float) -> MapError:
-    """Measure ||a M - b|| row by row over the width, and the share of b's variance that a M explains."""
-    distances = np.linalg.norm(a @ matrix - b, axis=1)
-    total = float(((b - b.mean(0)) ** 2).sum())
+class _Left(NamedTuple):
+    """What maps leave of the rows of b: distances by map, the variance of b times rows, its mean length."""
+
+    distances: dict[str, np.ndarray]
+    total: float
+    mean: float
+
+
+def _left(a: Rows, b: Rows, matrices: dict[str, np.ndarray]) -> _Left:
+    """Measure ||a M - b|| row by row for every map, in one pass over both tables and one over b."""
+    middle, total = mean_of(b), 0.0
+    distances: dict[str, list[np.ndarray]] = {name: [] for name in (*matrices, "")}
+    for first, second in zip(a.blocks(), b.blocks(), strict=True):
+        for name, matrix in matrices.items():
+            distances[name].append(np.linalg.norm(first @ matrix - second, axis=1))
+        distances[""].append(np.linalg.norm(second, axis=1))
+        total += float(((second - middle) ** 2).sum())
+    joined = {name: np.concatenate(parts) for name, parts in distances.items()}
+    return _Left(joined, total, float(joined.pop("").mean()))
+
+
+def _error(distances: np.ndarray, total: float, width: float, matrix: np.ndarray) -> MapError:
+    """Summarise distances over the width, and the share of the variance that the map explains."""
     r2 = 1 - float((distances**2).sum()) / total if total > 0 else 0.0
     mean, median, worst = distances.mean() / width, np.median(distances) / width, distances.max() / width
     return MapError(float(mean), float(median), float(worst), r2, matrix)
+
+
+def _between_components(
+    c1: Rows, c2: Rows, matched: ICA, scored: np.ndarray, exact_diameter: bool | str
+) -> MapError:
+    """Measure ICA's error between the matched components of unit variance, over their diameter."""
+    m1, m2 = matched.first.unmix, matched.second.unmix
+    s1 = changed(c1, lambda block: block @ m1, m1.shape[1])
+    s2 = changed(c2, lambda block: block @ m2, m2.shape[1])
+    width = diameter(s2, exact=exact_diameter).value
+    told = _left(only(s1, scored), only(s2, scored), {"ica": matched.match})
+    return _error(told.distances["ica"], told.total, width, matched.match)
+
+
+def _shuffled(c1: Rows, c2: Rows, fit: np.ndarray, scored: np.ndarray, random_state: int) -> float:
+    """Return the mean distance that the linear map leaves when rows are shuffled, of long tables of some."""
+    rng = np.random.default_rng(random_state)
+    order = rng.permutation(c1.n_rows)
+    if c1.n_rows <= _SHUFFLED:
+        a, b = gathered(c1, order), np.asarray(gathered(c2, np.arange(c2.n_rows)))
+    else:
+        kept = np.sort(order[:_SHUFFLED])
+        a, b = gathered(c1, rng.permutation(kept)), gathered(c2, kept)
+        fit, scored = (np.flatnonzero(np.isin(kept, part)) for part in (fit, scored))
+    return float(np.linalg.norm(a[scored] @ linear(a[fit], b[fit]) - b[scored], axis=1).mean())
 
 
 def _split(n: int, held_out: float, random_state: int) -> tuple[np.ndarray, np.ndarray]:
@@ -131,9 +182,9 @@ def _split(n: int, held_out: float, random_state: int) -> tuple[np.ndarray, np.n
     return np.sort(order[n_scored:]), np.sort(order[:n_scored])
 
 
-def _notes(a: np.ndarray, matched: ICA, held_out: float) -> tuple[str, ...]:
-    n, d = a.shape
-    singular = np.linalg.svd(a, compute_uv=False)
+def _notes(few: np.ndarray, n: int, matched: ICA, held_out: float) -> tuple[str, ...]:
+    d = few.shape[1]
+    singular = np.linalg.svd(few, compute_uv=False)
     notes = {
         f"{n} rows for {d} columns: on the rows it was fitted to the linear map looks better than it is; "
         "hold rows out.": n < 5 * d and held_out == 0,
@@ -144,18 +195,3 @@ def _notes(a: np.ndarray, matched: ICA, held_out: float) -> tuple[str, ...]:
         "ICA did not settle within its iterations.": not matched.settled,
     }
     return tuple(note for note, applies in notes.items() if applies)
-
-
-def _checked(z1: ArrayLike, z2: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    first, second = table(z1, "z1"), table(z2, "z2")
-    if len(first) != len(second):
-        raise ValueError(
-            f"`z2` must have as many rows as `z1`, got {len(second)} and {len(first)}. "
-            "Row i of both must come from the same input."
-        )
-    if len(first) < 3:
-        raise ValueError(f"`z1` must have at least 3 rows, got {len(first)}. Use more samples.")
-    for values, name in ((first, "z1"), (second, "z2")):
-        if is_constant(values).all():
-            raise ValueError(f"`{name}` must vary, got the same row {len(values)} times. Check the run.")
-    return first, second

@@ -3,10 +3,11 @@
 from numpy.typing import ArrayLike
 
 from ..._geometry import Diameter, widest_pair
+from ...rows import Rows
 from .._checks import table
 
 
-def diameter(z: ArrayLike, *, exact: bool | str = "auto", budget: float = 2e11) -> Diameter:
+def diameter(z: ArrayLike | Rows, *, exact: bool | str = "auto", budget: float = 2e11) -> Diameter:
     """Return the largest Euclidean distance between two rows, max_ij ||z_i - z_j||.
 
     A few farthest-point sweeps give a lower bound; rows too close to the mean to end a wider pair are put
@@ -14,7 +15,7 @@ def diameter(z: ArrayLike, *, exact: bool | str = "auto", budget: float = 2e11) 
 
     Parameters
     ----------
-    z : array-like of shape (n_samples, n_codes)
+    z : array-like of shape (n_samples, n_codes), or rows to be read in blocks
     exact : {"auto", True, False}
         "auto" goes through all pairs where that costs at most `budget`; False stops after the sweeps.
     budget : float
@@ -38,4 +39,4 @@ def diameter(z: ArrayLike, *, exact: bool | str = "auto", budget: float = 2e11) 
     """
     if exact not in (True, False, "auto"):
         raise ValueError(f"`exact` must be True, False or 'auto', got {exact!r}. Choose one of them.")
-    return widest_pair(table(z, "z"), exact, budget)
+    return widest_pair(z if isinstance(z, Rows) else table(z, "z"), exact, budget)

@@ -1,10 +1,14 @@
-"""The best map from one table to another within four families, each as one matrix on centred rows."""
+"""The best map from one table to another within four families, each as one matrix on centred rows.
+
+All but ICA depend on second moments alone, so that tables may be `condensed` before.
+"""
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..._geometry import rotation
 from ..._ica import Components, components, look_gaussian
+from ...rows import Rows
 
 
 def signed_permutation(a: np.ndarray, b: np.ndarray, *, scale: bool = False) -> np.ndarray:
@@ -47,11 +51,11 @@ def linear(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 class ICA:
     """Components of both tables, matched: each by itself, so that nothing but order and sign is fitted."""
 
-    def __init__(self, a: np.ndarray, b: np.ndarray, random_state: int):
+    def __init__(self, a: Rows, b: Rows, condensed: tuple[np.ndarray, np.ndarray], random_state: int):
         self.first: Components = components(a, random_state)
         self.second: Components = components(b, random_state)
-        s1, s2 = a @ self.first.unmix, b @ self.second.unmix
-        self.n_gaussian = int(look_gaussian(s2).sum())
+        s1, s2 = condensed[0] @ self.first.unmix, condensed[1] @ self.second.unmix
+        self.n_gaussian = int(look_gaussian(b, self.second.unmix).sum())
         self.match = signed_permutation(s1, s2)  # unit variances: |s1's2| is n times the correlation
 
     @property

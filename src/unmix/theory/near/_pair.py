@@ -12,6 +12,8 @@ from ._isometry import distance_change, isometric_constant, near_isometry_bound
 from ._pair_words import certificates_of, identifies, missing
 from ._report import NearReport
 
+_RANGE = 1e-100, 1e100  # squares of larger and smaller numbers are infinite, or zero
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairCertificate(NearReport):
@@ -199,6 +201,11 @@ def _rows(
             )
         if not np.ptp(entries, axis=0).any():
             raise ValueError(f"`{name}` must vary, got the same row {len(entries)} times. Check the run.")
+        if not _RANGE[0] < (largest := np.abs(entries).max()) < _RANGE[1]:
+            raise ValueError(
+                f"`{name}` must have entries of up to {_RANGE[0]:g} to {_RANGE[1]:g}, got {largest:g}. "
+                "Squares of others are no numbers: change the units."
+            )
         tables.append(entries)
     if len(tables[0]) != len(tables[1]):
         raise ValueError(
