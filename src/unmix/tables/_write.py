@@ -100,7 +100,7 @@ def check_writable(path: str | Path, suffixes: Sequence[str] = WRITABLE) -> Path
 def joined(values: np.ndarray, names: Sequence[str], like: Table | None) -> pa.Table:
     """Put ids and metadata before the columns; a name that is taken gets a `_` behind it."""
     before: dict[str, Any] = {}
-    if like is not None and like.ids is not None:
+    if like is not None and like.ids is not None and not like.ids_from:
         before[_free(like.id_name or "id", like.metadata)] = pa.array(like.ids.tolist(), pa.string())
     if like is not None and like.beside is not None:
         before |= dict(zip(like.beside.column_names, like.beside.columns, strict=True))
