@@ -152,7 +152,9 @@ def main() -> None:
     asked = given.parse_args()
     seeds = range(asked.first_seed, asked.first_seed + asked.screens)
     each = [simulated(seed) for seed in seeds]
-    mean = {name: {key: float(np.mean([one[name][key] for one in each])) for key in SHOWN} for name in forms()}
+    mean = {
+        name: {key: float(np.mean([one[name][key] for one in each])) for key in SHOWN} for name in forms()
+    }
     best = max(mean, key=lambda name: mean[name]["relation_map"])
     won = [max(one, key=lambda name: one[name]["relation_map"]) for one in each]
     error = np.std([one[best]["relation_map"] - one[DEFAULT]["relation_map"] for one in each], ddof=1)
