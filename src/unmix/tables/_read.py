@@ -133,7 +133,7 @@ def _read_arrays(
 ) -> tuple[Raw, str, dict[str, np.ndarray]]:
     """Read an array; in an NPZ file another array, of words or numbers, may name its rows."""
     held = [] if named is None else stored(file)
-    wanted = (*also, named) if named in held else tuple(also)
+    wanted = (*also, str(named)) if named in held else tuple(also)
     matrix, names, ids, more = read_stored(file, key, keys, wanted)
     source, raw = str(file) if key is None else f"{file}:{key}", Raw(_suffix(file)[1:])
     if named in held:
