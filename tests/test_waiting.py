@@ -101,6 +101,16 @@ def test_a_guess_serves_until_the_pace_is_known(clock):
     assert pace.left == 5.0 and plan.once(pace) == "unmix: about 25 s: 4 refits" and plan.once(pace) == ""
 
 
+def test_a_slow_first_step_of_many_is_not_taken_for_the_pace(clock):
+    pace, plan, told = Pace(clock=clock), Plan("a million rows"), []
+    for step in range(4000):  # the first block opens the file
+        pace.at(step / 4000)
+        clock.time += 2.0 if step == 0 else 0.1
+        told.append(plan.once(pace))
+        assert pace.left is None or pace.left < 500
+    assert [line for line in told if line] == [f"unmix: about {duration(402 + 0.2)}: a million rows"]
+
+
 def test_work_within_work_tells_its_part(monkeypatch):
     told = []
     monkeypatch.setattr(_waiting, "_display", lambda *_: _waiting.nobody(lambda *share: told.append(share)))

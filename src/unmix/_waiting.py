@@ -19,6 +19,8 @@ _WORTH_TELLING = 5.0  # seconds: no plan is told of shorter work
 _LINE_SHARE, _LINE_SECONDS, _SILENCE = 0.1, 10.0, 600.0  # lines: a tenth more and 10 s later, or 10 minutes
 _NAME, _BAR, _NUMBERS = 16, 18, 29  # columns: of a name at most, of the bar, of percentage and time left
 _KEPT, _TIMED = 400, 1.0  # moments that a pace remembers; seconds of it before a plan is told
+_SOME, _LONG = 0.002, 10.0  # of the work, or seconds of it, before a pace is told
+_STEPS = 4  # steps from which on the first one, which may open files, is no part of the pace
 
 
 def quiet(share: float, words: str) -> None:
@@ -187,12 +189,19 @@ class Pace:
     @property
     def left(self) -> float | None:
         """Seconds that are left; None while nobody can know."""
-        if len(self.seen) < 2:
+        if not self.known:
             return None if self.guess is None else max(self.guess - (self.now - self.began), 0.0)
-        (first, _), (last, done) = self.seen[0], self.seen[-1]
-        since, share = [point for point in self.seen[:-1] if point[0] <= (first + last) / 2][-1]
+        seen = self.seen[1:] if len(self.seen) > _STEPS else self.seen
+        (first, _), (last, done) = seen[0], seen[-1]
+        since, share = [point for point in seen[:-1] if point[0] <= (first + last) / 2][-1]
         each = (last - since) / (done - share)
         return max((1 - done) * each - (self.now - last), 0.0)
+
+    @property
+    def known(self) -> bool:
+        """Whether enough was done to tell the pace: the first step of a million may be a slow one."""
+        done = self.seen[-1][1] - self.seen[0][1] if self.seen else 0.0
+        return len(self.seen) > 1 and (done >= _SOME or self.timed >= _LONG)
 
     @property
     def timed(self) -> float:
@@ -213,7 +222,7 @@ class Plan:
 
     def once(self, pace: Pace) -> str:
         """Return the line the first time that it can be told, where the work is long enough for one."""
-        if not self.what or pace.left is None or pace.timed < _TIMED:
+        if not self.what or pace.left is None or not pace.known or pace.timed < _TIMED:
             return ""
         what, self.what = self.what, ""
         seconds = pace.now - pace.began + pace.left

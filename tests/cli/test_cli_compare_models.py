@@ -5,11 +5,12 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from pages import Page
 from unmix import tables
 from unmix.data import multi_domain
-from unmix.estimators import FastICA
+from unmix.estimators import Autoencoder, FastICA, save
 
 FIT = ("--n-components", 3, "--max-iter", 3, "--n-restarts", 1)
 
@@ -141,3 +142,14 @@ def test_a_model_is_known_by_what_is_in_it(models, unmix_json):
         "none",
     )
     assert found["trust"]["one.safetensors"]["method"] == "FastICA"
+
+
+def test_pipelines_are_models_and_nothing_is_said_twice(folder, tmp_path, unmix):
+    x = pd.read_csv(folder / "x.csv").to_numpy()
+    for seed in (0, 1):
+        both = make_pipeline(Autoencoder(3, max_iter=3, random_state=seed), FastICA(3, random_state=seed))
+        save(both.fit(x), tmp_path / f"both{seed}")
+    runs = (tmp_path / "both0", tmp_path / "both1")
+    found = unmix("compare", *runs, "--data", folder / "x.csv", "--effort", "none")
+    assert found.code == 0, found.err
+    assert found.out.count("Of 3 latents of both0") == 1

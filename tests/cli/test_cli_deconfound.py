@@ -132,3 +132,21 @@ def test_what_a_table_says_is_escaped_in_the_page(folder, tmp_path, unmix):
     assert unmix("deconfound", tmp_path / "odd.csv", *asked).code == 0
     page = (tmp_path / "y.csv.html").read_text()
     assert "<script>" not in page and "&lt;b&gt;f0" in page
+
+
+def test_two_columns_may_name_the_rows_of_both_files(tmp_path, unmix):
+    x, meta = world(n_batches=4)
+    place = np.array([f"A{i}" for i in range(len(x))], dtype=object)
+    names = {"plate": meta["plate"].astype(object), "well": place}
+    tables.write(tmp_path / "x.parquet", x, FEATURES, like=tables.Table(x, None, names))
+    order = np.random.default_rng(0).permutation(len(x))
+    known = {**names, "gene": meta["gene"].astype(object)}
+    lines = [",".join(known), *(",".join(str(c[i]) for c in known.values()) for i in order)]
+    (tmp_path / "meta.csv").write_text("\n".join(lines))
+    line = ["deconfound", tmp_path / "x.parquet", "--meta", tmp_path / "meta.csv", "--id", "plate,well",
+            "--batch", "plate", "--control", CONTROL, "--compare", "none"]  # fmt: skip
+    assert unmix(*line, "--out", tmp_path / "y.csv").code == 0
+    assert np.allclose(
+        values_of(tmp_path / "y.csv"), fit_transform(x, meta, batch="plate", control=CONTROL), atol=1e-4
+    )
+    assert (tmp_path / "y.csv").read_text().splitlines()[0].startswith("plate,well,f0")

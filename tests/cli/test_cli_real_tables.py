@@ -85,9 +85,6 @@ def test_digits_of_mnist(unmix, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "embeddings").is_dir(), reason="UNMIX_DATA names no folder with embeddings")
 def test_words_of_glove(unmix, tmp_path):
-    with np.load(next((DATA / "embeddings").glob("glove*.npz"))) as held:
-        frame = pd.DataFrame(held["glove50"]).set_axis([str(k) for k in range(50)], axis=1)
-        frame.insert(0, "word", held["words"])
-    frame.to_parquet(tmp_path / "glove.parquet")
-    lines, _ = named(unmix, tmp_path / "glove.parquet", tmp_path, 20, "--id", "word")
-    assert all(": from " in line for line in lines)
+    table = next((DATA / "embeddings").glob("glove*.npz"))
+    lines, page = named(unmix, f"{table}:glove50", tmp_path, 20, "--id", "words")
+    assert all(": from " in line for line in lines) and "from " in page

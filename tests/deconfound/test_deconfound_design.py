@@ -36,7 +36,7 @@ def test_mistakes_are_named(batch, control, words):
 def test_metadata_come_in_the_order_of_the_table():
     meta = {"well": np.array([30.0, 10.0, 20.0]), "gene": np.array(["c", "a", "b"])}
     assert joined_by_id(np.array(["10", "20"], dtype=object), meta, "well")["gene"].tolist() == ["a", "b"]
-    assert shared_key(["plate", "well"], meta, None) == "well"
+    assert shared_key(["plate", "well"], meta, None) == ["well"]
 
 
 def test_rows_that_are_missing_or_repeated_are_named():

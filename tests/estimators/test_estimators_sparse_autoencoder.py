@@ -387,3 +387,8 @@ def test_what_is_found_is_told(fitted):
     found = fitted(DICTIONARIES[0]).findings()
     assert found.method == "SparseAutoencoder" and found.n_components == 24
     assert json.dumps(plain(found.to_dict()))
+
+
+def test_models_of_another_kind_are_refused_by_name():
+    with pytest.raises(TypeError, match="`models` must hold SparseAutoencoder only, got FastICA"):
+        fit_many([unmix.FastICA(2)], np.eye(9))

@@ -9,6 +9,7 @@ from unmix.solvers.number import Number, Trial, _bottleneck, factors, find_numbe
 from unmix.solvers.number._bottleneck import Bent, narrowing
 from unmix.solvers.number._factors import Factors
 from unmix.solvers.number._search import rows_of
+from unmix.solvers.number._witnesses import agreed, radial, steepest
 
 FEW = {"most": 4}
 
@@ -143,3 +144,37 @@ def test_where_no_latent_says_anything_none_is_taken_out(monkeypatch):
 def test_where_factor_analysis_ends_sharply_it_decides_and_one_that_bends_is_tried_beside_it():
     number = find_number(mixed(1000, n=3, d=9), most=6)
     assert number.n_latents == 3 and [each.n_allowed for each in number.trials if each.bent] == [3]
+
+
+def with_distance(n=4, d=16, seed=0):
+    """Mix latents linearly, and beside them how far each row lies from the middle."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(4000, n))
+    far = np.linalg.norm(z, axis=1, keepdims=True)
+    x = np.hstack([z, (far - far.mean()) / far.std()]) @ rng.normal(size=(n + 1, d))
+    return x / x.std(0) + 0.1 * rng.normal(size=x.shape)
+
+
+def gains_of(rows, most=9):
+    covariance = rows.T @ rows / len(rows)
+    return -np.diff([factors(covariance, n).lengths(rows).mean() for n in range(most + 1)])
+
+
+def test_a_component_that_only_tells_the_distance_from_the_middle_is_no_latent():
+    rows = with_distance()
+    assert steepest(gains_of(rows)) == 5 and agreed(rows, gains_of(rows)) == 4
+    assert radial(np.random.default_rng(0).laplace(size=(4000, 5))) < 0.2
+
+
+def test_witnesses_that_disagree_or_see_a_slow_fall_say_nothing():
+    rng = np.random.default_rng(0)
+    falling = rng.normal(size=(2000, 20)) * np.arange(1, 21) ** -0.5
+    rows = falling @ np.linalg.qr(rng.normal(size=(20, 20)))[0]
+    rows /= rows.std(0)
+    assert agreed(rows, gains_of(rows)) == 0
+    assert agreed(with_distance(), np.array([3.0, 0.01, 0.0, 0.0, 0.0, 0.0])) == 0
+
+
+def test_laws_of_single_variables_are_nothing_shared():
+    found = find_number(np.random.default_rng(2).exponential(size=(600, 5)))
+    assert found.n_latents is None and found.n_supported == 0

@@ -115,7 +115,7 @@ def blocks(found: Material) -> Support:
         "groups of variables",
         ("SlotAutoencoder",),
         measured >= 2,
-        f"{measured} groups",
+        f"{measured} group{'s' * (measured != 1)}",
         f"{null} in turned data",
         f"Groups of two variables or more that do not depend on each other: {measured}, "
         f"and {null} after a turn.",

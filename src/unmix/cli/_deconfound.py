@@ -155,15 +155,18 @@ def _methods(given: Deconfound, room: Any) -> list[str]:
 def _metadata(source: Any, given: Deconfound, room: Any) -> Mapping[str, np.ndarray]:
     """Return the metadata of the table, and those of another file joined to it."""
     own = dict(source.table.metadata)
-    if source.table.ids is not None:
+    if source.table.ids is not None and not source.table.ids_from:
         own.setdefault(source.table.id_name or given.id or "id", source.table.ids)
     if given.meta is None:
         return own
     other = read_metadata(given.meta)
     key = room.shared_key(list(own), other, given.id)
-    ids = own.get(key, source.table.ids)
+    there = all(name in own for name in key)
+    ids = room.names_of_rows(own, key) if there else source.table.ids
     if ids is None:
-        raise ValueError(f"`--id` must name a column of X, got {key!r}. Its columns are: {', '.join(own)}.")
+        raise ValueError(
+            f"`--id` must name a column of X, got {','.join(key)!r}. Its columns are: {', '.join(own)}."
+        )
     return {**own, **room.joined_by_id(ids, other, key)}
 
 

@@ -66,7 +66,7 @@ def tell(*parts: Any) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     for part in parts:
-        rich = hasattr(part, "__rich_console__")
+        rich = hasattr(part, "__rich_console__") or hasattr(part, "__rich__")
         console.print(_Visible(part) if rich else visible(str(part)), markup=False)
 
 

@@ -18,7 +18,14 @@ Features = Annotated[
 Drop = Annotated[
     list[str] | None, typer.Option("--drop", help=f"Columns to leave out. {PATTERNS}", show_default=False)
 ]
-Id = Annotated[str | None, typer.Option("--id", help="Column that names the rows.", show_default=False)]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        help="Column that names the rows, or several that do so together (plate,well).",
+        show_default=False,
+    ),
+]
 Missing = Annotated[
     str,
     typer.Option(

@@ -13,6 +13,7 @@ from ._models import columns_for, load, recipe_of
 from ._verdict import judged
 
 _KEYS = ("z_hat", "z", "x")
+_MODELS = {"unmix", "unmix-pipeline"}
 _STREAMED = (".npy", ".parquet", ".safetensors")
 
 
@@ -50,7 +51,8 @@ def is_model(path: str) -> bool:
     if not file.is_file():
         return not file.suffix and not file.is_dir()
     try:
-        return "unmix" in use_safetensors(file, lambda stored: stored.metadata() or {})
+        told = use_safetensors(file, lambda stored: stored.metadata() or {})
+        return bool(_MODELS & set(told))
     except ValueError:
         return not file.suffix
 

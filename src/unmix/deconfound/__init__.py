@@ -13,7 +13,7 @@ from ._design import Design, design
 from ._evaluate import MAX_ROWS, confounding_of, evaluate, judged, known_of, some_batches
 from ._files import Source, adjust_file, open_source
 from ._judge import Known
-from ._meta import joined_by_id, shared_key
+from ._meta import joined_by_id, names_of_rows, shared_key
 from ._methods import DEFAULT, METHODS
 from ._query import columns_in, matching
 from ._scores import Evaluation, Score
@@ -37,6 +37,7 @@ __all__ = [
     "matching",
     "columns_in",
     "joined_by_id",
+    "names_of_rows",
     "shared_key",
     "names_out",
     "open_source",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._design import Design
-from ._field import by_batch, standard
+from ._field import by_batch, narrowed, standard
 from ._methods import Method
 from ._neighbours import leak, profiles, related, replicates
 from ._scores import Score, resampled
@@ -15,6 +15,8 @@ from ._trees import held_out_aurocs, need_trees, tasks_of
 
 _NEIGHBOURS = 3000  # rows among which neighbours are looked for
 _TASKS = 6
+_BLOCK = 1024
+_RANK = 1e-13  # of the largest variance: below, a direction is rounding
 _MEANS = ("value", "low", "high", "chance")
 _RELATED = ("relation_map", "relation_next", "relation_next_other_batch")
 
@@ -192,12 +194,27 @@ def variance_kept(original: np.ndarray, adjusted: np.ndarray) -> Score:
     >>> variance_kept(x, x @ np.diag([1, 2, 3, 4])).value, round(variance_kept(x, x[:, :2]).value, 1)
     (1.0, 0.5)
     """
-    y = original - original.mean(0)
-    values = adjusted - adjusted.mean(0)
-    left, sizes, _ = np.linalg.svd(values, full_matrices=False)
-    rank = int((sizes > 1e-9 * max(sizes[0], 1e-300)).sum())
-    if len(y) < 2 * rank + 2:  # too few rows to tell noise from what was kept
+    if adjusted.shape[1] > len(adjusted):
+        adjusted = narrowed(adjusted - adjusted.mean(0))[0]
+    n, gram, cross, total = len(original), *_products(adjusted, original)
+    squares, directions = np.linalg.eigh(gram)
+    told = squares > _RANK * max(squares[-1], np.finfo(float).tiny)
+    rank = int(told.sum())
+    if n < 2 * rank + 2:  # too few rows to tell noise from what was kept
         return Score(float("nan"))
-    explained = np.square(left[:, :rank].T @ y).sum() / np.square(y).sum()
-    share = 1 - (1 - explained) * (len(y) - 1) / (len(y) - rank - 1)
-    return Score(round(float(np.clip(share, 0, 1)), 6), chance=0.0, n=len(y))
+    along = directions[:, told].T @ cross
+    explained = (np.square(along) / squares[told, None]).sum() / total
+    share = 1 - (1 - explained) * (n - 1) / (n - rank - 1)
+    return Score(round(float(np.clip(share, 0, 1)), 6), chance=0.0, n=n)
+
+
+def _products(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return products of columns about their means, block by block: rows may be wide, and many."""
+    gram, cross, total = np.zeros((x.shape[1],) * 2), np.zeros((x.shape[1], y.shape[1])), 0.0
+    mean, other = x.mean(0), y.mean(0)
+    for start in range(0, len(x), _BLOCK):
+        rows, others = x[start : start + _BLOCK] - mean, y[start : start + _BLOCK] - other
+        gram += rows.T @ rows
+        cross += rows.T @ others
+        total += float(np.square(others).sum())
+    return gram, cross, total

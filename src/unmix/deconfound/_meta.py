@@ -4,10 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from unmix.tables import names_in, paired
+
 _SHOWN = 3
 
 
-def joined_by_id(ids: np.ndarray, metadata: Mapping[str, np.ndarray], on: str) -> dict[str, np.ndarray]:
+def joined_by_id(
+    ids: np.ndarray, metadata: Mapping[str, np.ndarray], on: str | Sequence[str]
+) -> dict[str, np.ndarray]:
     """Bring metadata into the order of ids.
 
     Parameters
@@ -16,8 +20,8 @@ def joined_by_id(ids: np.ndarray, metadata: Mapping[str, np.ndarray], on: str) -
         Names of the rows of a table.
     metadata : mapping from names to columns
         In any order, and of more rows, perhaps.
-    on : str
-        The column that holds the names.
+    on : str or sequence of str
+        The column that holds the names, or several that do so together.
 
     Returns
     -------
@@ -29,7 +33,8 @@ def joined_by_id(ids: np.ndarray, metadata: Mapping[str, np.ndarray], on: str) -
     >>> joined_by_id(np.array(["a", "b"]), meta, "well")["plate"].tolist()
     [1, 2]
     """
-    keys = _texts(metadata[on])
+    names = [on] if isinstance(on, str) else list(on)
+    keys, on = _texts(names_of_rows(metadata, names)), ",".join(names)
     _refuse_repeated(keys, f"`--meta` must name each row once in {on!r}")
     _refuse_repeated(_texts(ids), "`X` must name each row once")
     place = {key: k for k, key in enumerate(keys)}
@@ -43,13 +48,23 @@ def joined_by_id(ids: np.ndarray, metadata: Mapping[str, np.ndarray], on: str) -
     return {name: np.asarray(column)[order] for name, column in metadata.items()}
 
 
-def shared_key(columns: Sequence[str], metadata: Mapping[str, np.ndarray], asked: str | None) -> str:
-    """Return the column by which two files are joined: the one asked for, or the only one that both have."""
+def names_of_rows(columns: Mapping[str, np.ndarray], names: Sequence[str]) -> np.ndarray:
+    """Return the column that names rows, or one text for several.
+
+    >>> names_of_rows({"plate": np.array([1, 2]), "well": np.array(["A1", "A1"])}, ["plate", "well"]).tolist()
+    ['1|A1', '2|A1']
+    """
+    return columns[names[0]] if len(names) == 1 else paired([columns[name] for name in names])
+
+
+def shared_key(columns: Sequence[str], metadata: Mapping[str, np.ndarray], asked: str | None) -> list[str]:
+    """Return the columns by which two files are joined: those asked for, or the only one that both have."""
     shared = [name for name in columns if name in metadata]
-    if asked is not None and asked in metadata:
-        return asked
+    wanted = [] if asked is None else names_in([asked], list(metadata))
+    if wanted and all(name in metadata for name in wanted):
+        return wanted
     if asked is None and len(shared) == 1:
-        return shared[0]
+        return shared
     told = "none" if not shared else ", ".join(map(repr, shared))
     raise ValueError(
         f"`--id` must name the column of row names that X and --meta share, got {asked!r}. They share {told}."

@@ -1,9 +1,9 @@
 """Independent component analysis for tables of any length."""
 
-import math
 import os
 import warnings
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, final
 
@@ -40,6 +40,7 @@ from unmix.solvers.ica import (
 )
 from unmix.training import device
 
+from ._ica_passes import Told, nearness, parts, passes_end, told
 from ._kept import Kept
 from ._number import found_number, is_auto
 from ._span import extreme_units, in_units, span_of
@@ -47,7 +48,6 @@ from ._streams import check_columns, finite_blocks, remember_columns
 from ._tables import REMEMBERED, checked_codes, forget, linear_loadings, listed, plain, validated
 
 _ROUNDING = 1e-11  # share of a variance that single precision leaves of a column that others determine
-_READ = 0.25  # share of a fit that one pass over a file may take, for the bar
 _FEW = 200  # rows: on fewer, tails of a Laplace are seldom told from Gaussian ones
 _WIDE = 2000  # columns from which on a covariance is not formed where rows are fewer
 _SOLVERS = {"parallel": fixed_point, "newton": quasi_newton}
@@ -59,22 +59,6 @@ _CHOICES = {
 }
 
 
-Told = Callable[[float], None]
-
-
-def _told(rows: Rows | DaskRows, told: Told) -> Any:
-    """Return the same rows, which tell how far a pass over them is."""
-    if not isinstance(rows, Rows) or rows.resident:
-        return rows
-    take, n_rows = rows.take, rows.n_rows
-
-    def telling(start: int, stop: int) -> Any:
-        told(start / n_rows)
-        return take(start, stop)
-
-    return rows._replace(take=telling)
-
-
 def _threads_worth(rows: Rows | DaskRows) -> int:
     """Return how many threads a pass over the rows keeps busy; other machines have their own."""
     return worth(rows.n_rows * rows.n_features**2 / 4) if isinstance(rows, Rows) else 1
@@ -83,30 +67,6 @@ def _threads_worth(rows: Rows | DaskRows) -> int:
 def _own(rows: Rows | DaskRows) -> Any:
     """Return the rows of this process."""
     return rows.part(current().rank, current().size) if isinstance(rows, Rows) else rows
-
-
-def _parts(first: float, n: int, show: Show) -> list[Told]:
-    """Divide what is left of a bar among solutions, each of which tells its own share."""
-    each = (1 - first) / n
-
-    def part(k: int) -> Told:
-        return lambda share: show(first + each * (k + share), f"rotation {k + 1} of {n}")
-
-    return [part(k) for k in range(n)]
-
-
-def _nearness(goal: Goal, max_iter: int) -> float:
-    """Return the share of a solution that is done: of the way of the gradient to its goal, or of the passes.
-
-    >>> goal = Goal(1e-4, lambda excess: excess > 1)
-    >>> goal.gradients += [1.0, 1e-2]
-    >>> _nearness(goal, 200)
-    0.5
-    """
-    seen = goal.gradients
-    if not seen or min(seen) <= goal.tol or seen[0] <= goal.tol:
-        return float(bool(seen))
-    return max(math.log(seen[0] / min(seen)) / math.log(seen[0] / goal.tol), len(seen) / max_iter)
 
 
 class Found(NamedTuple):
@@ -300,14 +260,16 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if self.whiten and wide:
             return self._fit_span(rows)
         rows = _own(rows)
-        spread = spread_of(_told(rows, lambda share: show(_READ * share, "covariance")), place)
+        first, second = passes_end(rows, self.n_components)
+        spread = spread_of(told(rows, lambda share: show(first * share, "covariance")), place)
         whitening = whitening_of(spread, self._number(X) if self.whiten else None, self.rtol)
         to = whitening.to if self.whiten else None
-        rows = _told(rows, lambda share: show(_READ * (1 + share), "white rows"))
+        rows = told(rows, lambda share: show(first + (second - first) * share, "white rows"))
         white = white_rows(rows, spread, to, getattr(torch, self.precision), place)
         if not self.whiten:
             _warn_of_scale(spread, whitening.rank)
-        found = self._search(white, len(whitening.to) if self.whiten else self.n_features_in_, show)
+        n = len(whitening.to) if self.whiten else self.n_features_in_
+        found = self._search(white, n, partial(parts, second, show))
         self._remember(found, spread, whitening)
         if self.whiten and self.n_components is None and self.rtol is None:
             _warn_of_dropped(spread, whitening, rows.names)
@@ -406,18 +368,18 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         (remember_columns if place is not None else check_columns)(self, rows)
         return rows
 
-    def _search(self, white: White, n: int, show: Show) -> Found:
+    def _search(self, white: White, n: int, parts: Callable[[int], list[Told]]) -> Found:
         """Solve each start on a sample, where that saves time, and the best of them on all rows."""
         few = white.sample(n)
         sampled = few is not white
         # on a sample it is enough to be as near as the sample can tell
         tol = max(self.tol, 0.03 / few.n_samples**0.5) if sampled else self.tol
         starts = self._starts(n, few)
-        parts = _parts(2 * _READ, len(starts) + sampled, show)
-        tries = [self._solve(few, start, tol, part) for start, part in zip(starts, parts, strict=False)]
+        shown = parts(len(starts) + sampled)
+        tries = [self._solve(few, start, tol, part) for start, part in zip(starts, shown, strict=False)]
         if len(tries) > 1:
             tries.sort(key=lambda found: -few.shape(found.point.rotation, self.fun).objective)
-        best = self._solve(white, tries[0].point.rotation, self.tol, parts[-1]) if sampled else tries[0]
+        best = self._solve(white, tries[0].point.rotation, self.tol, shown[-1]) if sampled else tries[0]
         return Found(best, [found.point.rotation for found in tries], few)
 
     def _solve(self, white: White, start: Tensor, tol: float, told: Told) -> Solution:
@@ -427,7 +389,7 @@ class FastICA(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         evaluate = white.moments(self.fun)
 
         def passed(rotation: Tensor) -> Any:
-            told(_nearness(goal, self.max_iter))
+            told(nearness(goal, self.max_iter))
             return evaluate(rotation)
 
         return solver(passed, start, goal, max_iter=self.max_iter)

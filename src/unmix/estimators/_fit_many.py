@@ -45,7 +45,7 @@ def fit_many(models: Sequence[Any], X: Any) -> list[Any]:
     >>> [model.dictionary_.shape for model in fit_many(sizes, X)]
     [(8, 5), (16, 5)]
     """
-    models = list(models)
+    models = [models] if hasattr(models, "get_params") else list(models)
     _check_together(models)
     lead = models[0]
     opened = [_dictionary.opened(model, X, reset=True) for model in models]
@@ -95,6 +95,10 @@ def _check_together(models: list[Any]) -> None:
     if not models:
         raise ValueError("`models` must hold at least one estimator, got none.")
     for model in models:
+        if type(model).__name__ != "SparseAutoencoder":
+            raise TypeError(
+                f"`models` must hold SparseAutoencoder only, got {type(model).__name__}. Fit others alone."
+            )
         check_sparse_settings(model)
     for name in ("max_iter", "batch_size", "device"):
         values = {getattr(model, name) for model in models}

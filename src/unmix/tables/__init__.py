@@ -7,7 +7,7 @@ latents back into the user's own format. Free of torch.
 
 from ._arrays import stored
 from ._choice import nearest
-from ._labels import label_of
+from ._labels import label_of, paired
 from ._like import other_units, read_like, read_like_with
 from ._metadata import read_beside, read_metadata
 from ._names import listed, names_in
@@ -39,6 +39,7 @@ __all__ = [
     "survey",
     "is_large",
     "label_of",
+    "paired",
     "write",
     "write_npz",
     "check_writable",

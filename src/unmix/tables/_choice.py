@@ -12,11 +12,11 @@ NUMBER, FLAG, TEXT, DATE, EMPTY, OTHER = "numbers", "true and false", "text", "d
 
 
 class Choice(NamedTuple):
-    """Names of the columns by what becomes of them."""
+    """Names of the columns by what becomes of them; several ids come first among the metadata."""
 
     features: tuple[str, ...]
     metadata: tuple[str, ...]
-    id: str | None
+    ids: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -29,9 +29,11 @@ def choose(kinds: Mapping[str, str], columns: Columns, source: str) -> Choice:
     """
     names = list(kinds)
     gone = set(matched(names, columns.drop, "--drop", source))
-    if columns.id is not None and columns.id not in kinds:
-        raise ValueError(_unknown(columns.id, names, "--id", source))
-    kept = [name for name in names if name not in gone and name != columns.id]
+    ids = ids_in(columns, names)
+    for name in ids:
+        if name not in kinds:
+            raise ValueError(_unknown(name, names, "--id", source))
+    kept = [name for name in names if name not in gone and name not in ids]
     asked = set(matched(names, columns.features, "--features", source))
     features = [n for n in kept if n in asked] if columns.features else _numeric(kinds, kept, columns)
     if columns.features:
@@ -40,7 +42,17 @@ def choose(kinds: Mapping[str, str], columns: Columns, source: str) -> Choice:
         raise ValueError(_no_features(kinds, kept, columns, source))
     chosen = set(features)
     rest = tuple(name for name in kept if name not in chosen)
-    return Choice(tuple(features), rest, columns.id, _notes(kinds, rest, columns))
+    first = ids if len(ids) > 1 else ()
+    return Choice(tuple(features), (*first, *rest), ids, _notes(kinds, rest, columns))
+
+
+def ids_in(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that name the rows: one, or several together.
+
+    >>> ids_in(Columns(id="plate,well"), ["plate", "well", "area"])
+    ('plate', 'well')
+    """
+    return () if columns.id is None else tuple(dict.fromkeys(names_in([columns.id], names)))
 
 
 def matched(names: Sequence[str], patterns: Sequence[str], option: str, source: str) -> list[str]:

@@ -17,7 +17,7 @@ import pyarrow.csv as pcsv
 
 from unmix._untrusted import check_names, require_plausible_so_far, whole
 
-from ._choice import NUMBER, matched
+from ._choice import NUMBER, ids_in, matched
 from ._csv_faults import check_bytes, check_first_line, fault_of, odd_text
 from ._names import names_in
 from ._numbers import MARKERS, is_number
@@ -111,7 +111,8 @@ def _names(layout: Layout, file: Path) -> list[str]:
 
 def _aside(names: Sequence[str], columns: Columns) -> list[str]:
     """Return the columns that are no features whatever they hold: they keep the form they are written in."""
-    named, asked = {"", columns.id, *names_in(columns.labels, names)}, names_in(columns.features, names)
+    named = {"", *ids_in(columns, names), *names_in(columns.labels, names)}
+    asked = names_in(columns.features, names)
     return [n for n in names if n in named or (n.startswith(columns.metadata_prefix) and n not in asked)]
 
 

@@ -37,11 +37,17 @@ def label_of(table: Table, names: str | Sequence[str], *, option: str = "--batch
     columns = [_column(table, name, there, option) for name in wanted]
     if not columns:
         raise ValueError(f"`{option}` must name a column, got nothing.")
-    if len(columns) == 1:
-        return columns[0]
-    return np.array(
-        ["|".join(map(_escaped, row)) for row in zip(*map(_tolist, columns), strict=True)], dtype=object
-    )
+    return columns[0] if len(columns) == 1 else paired(columns)
+
+
+def paired(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Return one text for the values of several columns in each row; different ones stay different.
+
+    >>> paired([np.array(["p1", "p2"]), np.array([3.0, 3.0])]).tolist()
+    ['p1|3', 'p2|3']
+    """
+    texts = [_tolist(np.asarray(column)) for column in columns]
+    return np.array(["|".join(map(_escaped, row)) for row in zip(*texts, strict=True)], dtype=object)
 
 
 def _column(table: Table, name: str, there: list[str], option: str) -> np.ndarray:

@@ -9,6 +9,7 @@ from unmix.rows import opened_parquet
 
 from ._arrow_files import check_parquet, index_of, of_arrow, units_of, whole
 from ._choice import EMPTY, choose
+from ._labels import paired
 from ._numbers import as_numbers
 from ._raw import kinds_of, plain, text_of
 from ._read import check_file, read_raw
@@ -62,13 +63,14 @@ def read_beside(path: str | Path, columns: Columns, *, every: int = 1) -> tuple[
     index = [name for name in index_of(schema) if name in schema.names]
     kinds = {name: kind for name, kind in kinds_of(schema).items() if name not in index}
     choice = choose(kinds, columns, str(file))
-    wanted = [*index, *([choice.id] if choice.id else []), *choice.metadata]
+    wanted = list(dict.fromkeys([*index, *choice.ids, *choice.metadata]))
     held = whole(file, lambda: pyarrow.parquet.read_table(file, columns=wanted))
     n_rows = held.num_rows if wanted else n_rows_in(file)[0]
     if every > 1:
         held = held.take(np.arange(0, held.num_rows, every))
     raw = of_arrow(held, "parquet", str(file))
-    ids = text_of(plain(raw.arrow.column(choice.id))) if choice.id else raw.ids
+    named = [text_of(plain(raw.arrow.column(name))) for name in choice.ids]
+    ids = paired(named) if len(named) > 1 else named[0] if named else raw.ids
     metadata = {name: plain(raw.arrow.column(name)) for name in choice.metadata}
     units = units_of(schema)
     recipe = Recipe(
@@ -79,6 +81,6 @@ def read_beside(path: str | Path, columns: Columns, *, every: int = 1) -> tuple[
         units={name: units[name] for name in choice.features if name in units},
         notes=choice.notes,
     )
-    name = choice.id or raw.id_name
+    name, several = choice.ids[0] if choice.ids else raw.id_name, choice.ids if len(named) > 1 else ()
     values = np.empty((-(-n_rows // every), 0))
-    return Table(values, None, metadata, ids, recipe, "parquet", name), recipe
+    return Table(values, None, metadata, ids, recipe, "parquet", name, several), recipe

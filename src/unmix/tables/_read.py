@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ._arrays import read_stored, split_key
+from ._arrays import read_stored, split_key, stored
 from ._arrow_files import read_arrow
 from ._choice import EMPTY, NUMBER, Choice, choose
 from ._csv import read_csv
 from ._holes import without_holes
+from ._labels import paired
 from ._names import listed
 from ._numbers import as_numbers
 from ._objects import read_h5ad, read_object
@@ -121,11 +122,34 @@ def read_raw(
     check_file(file)
     suffix = _suffix(file)
     if suffix in _ARRAYS:
-        matrix, names, ids, more = read_stored(file, key, keys, also)
-        return Raw(suffix[1:], matrix=np.asarray(matrix), names=names, ids=ids), str(source), more
+        return _read_arrays(file, key, keys, also, columns.id)
     if suffix == ".h5ad":
         return read_h5ad(file, columns), str(file), {}
     return (read_arrow(file) if suffix in _ARROW else read_csv(file, columns)), str(file), {}
+
+
+def _read_arrays(
+    file: Path, key: str | None, keys: Sequence[str], also: Sequence[str], named: str | None
+) -> tuple[Raw, str, dict[str, np.ndarray]]:
+    """Read an array; in an NPZ file another array, of words or numbers, may name its rows."""
+    held = [] if named is None else stored(file)
+    wanted = (*also, str(named)) if named in held else tuple(also)
+    matrix, names, ids, more = read_stored(file, key, keys, wanted)
+    source, raw = str(file) if key is None else f"{file}:{key}", Raw(_suffix(file)[1:])
+    if named in held:
+        ids, id_name = _row_names(more.pop(str(named)), len(matrix), str(named), source), str(named)
+        raw = raw._replace(id_name=id_name)
+    return raw._replace(matrix=np.asarray(matrix), names=names, ids=ids), source, more
+
+
+def _row_names(found: np.ndarray, n_rows: int, name: str, source: str) -> np.ndarray:
+    """Return an array as the names of rows, each of which must be there once."""
+    if found.shape != (n_rows,):
+        raise ValueError(
+            f"`--id` must name an array with one value for each of the {n_rows:,} rows, {name!r} of "
+            f"`{source}` has shape {found.shape}. Choose another."
+        )
+    return _once(text_of(found), name)
 
 
 def suffix_of(path: str | Path) -> str:
@@ -162,10 +186,11 @@ def table_of(raw: Raw, columns: Columns, source: str) -> Table:
     own = raw.named and raw.names is not None
     names = raw.names if raw.names is not None else generated(_width(raw))
     kinds = _kinds(raw, names)
-    unread = raw.order is not None  # columns to drop were not even read
-    choice = choose(kinds, replace(columns, drop=()) if unread else columns, source)
+    columns = replace(columns, drop=()) if raw.order is not None else columns  # those were not even read
+    told = bool(raw.id_name) and raw.id_name == columns.id  # an index, or another array of the file
+    choice = choose(kinds, replace(columns, id=None) if told else columns, source)
     raw = raw._replace(names=names, named=own)
-    ids, id_name = (raw.ids, raw.id_name) if choice.id is None else (_ids(raw, choice.id), choice.id)
+    ids, id_name = (_ids(raw, choice.ids), choice.ids[0]) if choice.ids else (raw.ids, raw.id_name)
     plain_arrow = raw.arrow is not None and raw.origin is None
     return Table(
         _values(raw, choice.features),
@@ -175,6 +200,7 @@ def table_of(raw: Raw, columns: Columns, source: str) -> Table:
         _recipe(raw, choice, kinds, columns),
         raw.kind,
         id_name,
+        choice.ids if len(choice.ids) > 1 else (),
         origin=raw.origin,
         beside=_stored(raw, choice.metadata) if plain_arrow else None,
     )
@@ -267,16 +293,22 @@ def _metadata(raw: Raw, name: str) -> np.ndarray:
     return as_numbers(held) if raw.kind.startswith(("csv", "tsv")) else held
 
 
-def _ids(raw: Raw, name: str) -> np.ndarray:
-    """Return the column that names the rows; each name must be there once."""
-    ids = (
-        text_of(_metadata(raw, name)) if raw.arrow is None else text_of(plain(_stored(raw, [name]).column(0)))
-    )
+def _ids(raw: Raw, names: Sequence[str]) -> np.ndarray:
+    """Return the names of the rows, from one column or several; each must be there once."""
+    columns = [
+        text_of(_metadata(raw, name) if raw.arrow is None else plain(_stored(raw, [name]).column(0)))
+        for name in names
+    ]
+    return _once(columns[0] if len(columns) == 1 else paired(columns), ",".join(names))
+
+
+def _once(ids: np.ndarray, name: str) -> np.ndarray:
+    """Refuse names of rows that repeat."""
     values, counts = np.unique(ids.astype(str), return_counts=True)
     if counts.max(initial=1) > 1:
         often = counts.argmax()
         raise ValueError(
             f"`--id` must name a column that differs in every row, {name!r} holds {str(values[often])!r} "
-            f"{counts[often]:,} times. Choose another, or leave --id out."
+            f"{counts[often]:,} times. Choose another, several (plate,well), or leave --id out."
         )
     return ids

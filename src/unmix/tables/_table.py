@@ -20,7 +20,7 @@ class Columns:
     drop : tuple of str
         Names or patterns of columns that are left out altogether.
     id : str, optional
-        The column that names the rows.
+        The column that names the rows, or several that do so together: `"plate,well"`.
     labels : tuple of str
         Columns that other options use (domains, batches): never features, and kept as they are written.
     metadata_prefix : tuple of str
@@ -152,6 +152,8 @@ class Table:
         The kind of source, for instance "csv" or "anndata".
     id_name : str
         What the source calls the ids; often nothing.
+    ids_from : tuple of str
+        The columns that name the rows together, where there are several; they are among the metadata.
     kept : array of bool, optional
         Which rows of the source these are, where some were dropped.
     origin : object, optional
@@ -173,6 +175,7 @@ class Table:
     recipe: Recipe | None = None
     source: str = "array"
     id_name: str = ""
+    ids_from: tuple[str, ...] = ()
     kept: np.ndarray | None = None
     origin: Any = None
     beside: Any = None

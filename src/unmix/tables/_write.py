@@ -100,13 +100,15 @@ def check_writable(path: str | Path, suffixes: Sequence[str] = WRITABLE) -> Path
 def joined(values: np.ndarray, names: Sequence[str], like: Table | None) -> pa.Table:
     """Put ids and metadata before the columns; a name that is taken gets a `_` behind it."""
     before: dict[str, Any] = {}
-    if like is not None and like.ids is not None:
+    if like is not None and like.ids is not None and not like.ids_from:
         before[_free(like.id_name or "id", like.metadata)] = pa.array(like.ids.tolist(), pa.string())
     if like is not None and like.beside is not None:
         before |= dict(zip(like.beside.column_names, like.beside.columns, strict=True))
     elif like is not None:
         before |= {name: _arrow(column) for name, column in like.metadata.items()}
-    new = {_free(n, before): pa.array(c, from_pandas=True) for n, c in zip(names, values.T, strict=True)}
+    columns = np.ascontiguousarray(values.T)  # thousands of strided columns take longer than one copy
+    holes = columns.dtype.kind == "f" and bool(np.isnan(columns).any())
+    new = {_free(n, before): pa.array(c, from_pandas=holes) for n, c in zip(names, columns, strict=True)}
     return pa.table(before | new)
 
 

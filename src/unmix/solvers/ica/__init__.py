@@ -4,10 +4,11 @@ from ._blocks import block_rows
 from ._reliability import Shape, labeller, stability
 from ._rotations import Goal, Solution, fixed_point, polar, quasi_newton
 from ._sums import CONTRASTS
-from ._white import RTOL, Spread, White, Whitening, shape_of_codes, spread_of, white_rows, whitening_of
+from ._white import HELD, RTOL, Spread, White, Whitening, shape_of_codes, spread_of, white_rows, whitening_of
 
 __all__ = [
     "CONTRASTS",
+    "HELD",
     "RTOL",
     "block_rows",
     "fixed_point",

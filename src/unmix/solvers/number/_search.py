@@ -8,6 +8,7 @@ import torch
 from ._bottleneck import bottleneck, narrowing
 from ._factors import FLOOR, factors
 from ._number import ENOUGH, NEXT, RESOLUTION, SURE, Number, Trial, shortest
+from ._witnesses import agreed
 
 MOST = 30
 _ROWS = 10_000
@@ -28,7 +29,9 @@ def find_number(x: np.ndarray, *, most: int = MOST, seed: int = 0) -> Number:
     nats in each of them. The widest autoencoder silences the latents it does not need; from what is left one
     after the other is taken out, and training goes on, so that widths are compared within one history. A few
     around the best start anew. A tie goes to fewer latents. Where factor analysis ends sharply, or the
-    eigenvalues of the correlations have one gap that is twice any other, that decides alone.
+    eigenvalues of the correlations have one gap that is twice any other, that decides alone. Where nothing
+    else stops, or bent latents hold more linear ones, what eigenvalues and factor analysis agree on counts;
+    and nothing does where the same columns, each shuffled, are encoded as well.
 
     Parameters
     ----------
@@ -94,7 +97,8 @@ class _Search:
     def narrow(self) -> None:
         """Try bent bottlenecks from the widest on, until several in turn encode worse than the best."""
         best, idle = np.inf, 0
-        for n, found in narrowing(*self._tensors(), self.most, seed=self.seed) if self.most else ():
+        tables = _tensors(self.rows, self.held_out)
+        for n, found in narrowing(*tables, self.most, seed=self.seed) if self.most else ():
             trial = self._keep(n, found.n_active, found.lengths, bent=True)
             cost = trial.length + RESOLUTION * trial.n_latents
             best, idle = (cost, 0) if cost < best else (best, idle + 1)
@@ -113,7 +117,7 @@ class _Search:
     def start(self, n: int) -> None:
         """Try a bent bottleneck from a start of its own."""
         self.started.add(n)
-        found = bottleneck(*self._tensors(), n, seed=self.seed)
+        found = bottleneck(*_tensors(self.rows, self.held_out), n, seed=self.seed)
         self._keep(n, found.n_active, found.lengths, bent=True)
 
     @cached_property
@@ -147,9 +151,33 @@ class _Search:
     def number(self) -> Number:
         """Take the fewest latents that encode as well as the best, and see whether they end there."""
         told = self.sharp or self.gap(LEAD)
+        if not told and self._alone():
+            return self._ended(0, 0)
         found = self._ended(told or self._fewest(), told)
-        open_ = self.gap(OPEN) if found.n_latents is None else 0
-        return self._ended(open_, open_) if open_ else found
+        n = found.n_latents
+        weaker = 0 if told else self.gap(OPEN) or self._agreed() if n is None else self._agreed()
+        return self._ended(weaker, weaker) if weaker > (n or 0) else found
+
+    def _agreed(self) -> int:
+        """Return the number that eigenvalues and linear latents agree on, else 0."""
+        linear = [length.mean() for trial, length in self.lengths.items() if not trial.bent]
+        n = agreed(self.rows, -np.diff(linear)) if self.most else 0
+        return n if n and not self._at_edge(n) else 0
+
+    def _alone(self) -> bool:
+        """Whether latents save as much where nothing is shared: in the table with each column shuffled.
+
+        A latent of its own may encode the law of a single variable better than a Gaussian does.
+        """
+        if not (n := self._fewest()):
+            return False
+        rows = np.concatenate([self.held_out, self.rows])
+        mixed = np.random.default_rng(self.seed).permuted(rows, axis=0)
+        held_out, rows = mixed[: len(self.held_out)], mixed[len(self.held_out) :]
+        found = bottleneck(*_tensors(rows, held_out), n, seed=self.seed)
+        without = 0.5 * np.square(held_out).sum(1).mean()
+        beyond = self._gain(0, n) - (without - float(found.lengths.mean()))
+        return beyond <= max(RESOLUTION * n, SURE * self._error(0, n))
 
     def _ended(self, n: int, told: int) -> Number:
         """Return what is known of n latents; whether they end there, unless that is told already."""
@@ -168,10 +196,6 @@ class _Search:
         """Whether one more latent would save little, also where the rows are unlucky."""
         error = self._error(n, n + 1) if n + 1 in shortest(self.lengths) else 0.0
         return self._gain(n, n + 1) + SURE * error <= max(RESOLUTION, gain / 4)
-
-    def _tensors(self) -> tuple[torch.Tensor, torch.Tensor]:
-        rows, held_out = (torch.as_tensor(part, dtype=torch.float32) for part in (self.rows, self.held_out))
-        return rows, held_out
 
     def _keep(self, n_allowed: int, n_latents: int, lengths: np.ndarray, *, bent: bool) -> Trial:
         trial = Trial(n_allowed, n_latents, float(lengths.mean()), bent)
@@ -200,6 +224,10 @@ class _Search:
         winners = shortest(self.lengths)
         apart = self.lengths[winners[n]] - self.lengths[winners[m]]
         return float(apart.std() / np.sqrt(len(apart)))
+
+
+def _tensors(*parts: np.ndarray) -> tuple[torch.Tensor, ...]:
+    return tuple(torch.as_tensor(part, dtype=torch.float32) for part in parts)
 
 
 def rows_of(x: np.ndarray, seed: int) -> np.ndarray:
