@@ -71,12 +71,13 @@ class Explorer:
         """Write the page, atomically."""
         return atomic_write(Path(path), self.page())
 
-    def named(self, rows: Sequence[int]) -> dict[str, list[Any] | None]:
-        """Return what rows are called, for a page that is served."""
+    def named(self, rows: Sequence[int], columns: Sequence[int] = ()) -> dict[str, list[Any] | None]:
+        """Return what rows are called, and their places in some columns, for a page that is served."""
         told = {"ids": self.ids, "tokens": self.tokens, "documents": self.documents}
-        return {
+        names = {
             name: None if all_ is None else [_plain(all_[row]) for row in rows] for name, all_ in told.items()
         }
+        return names | {"cells": [self.columns[k].places[list(rows)].tolist() for k in columns]}
 
 
 def _plain(value: Any) -> Any:
