@@ -87,7 +87,9 @@ def _wanted(query: str, explorer: Explorer) -> tuple[list[int], list[int]] | Non
 
 def _numbers(text: str, below: int) -> list[int] | None:
     cells = text.split(",")
-    if len(cells) > MOST_ASKED or not all(len(cell) < 12 and cell.isdecimal() and int(cell) < below for cell in cells):
+    if len(cells) > MOST_ASKED or not all(
+        len(cell) < 12 and cell.isdecimal() and int(cell) < below for cell in cells
+    ):
         return None
     return [int(cell) for cell in cells]
 
