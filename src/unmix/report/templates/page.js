@@ -27,6 +27,13 @@
     button.append(...head.childNodes); head.append(button);
     button.addEventListener("click", () => sort(head));
   }
+  /* What scrolls sideways can be reached by keys. */
+  function reachable() {
+    for (const box of document.querySelectorAll(".scroll, pre")) if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
+  }
+  addEventListener("resize", reachable);
+  document.addEventListener("toggle", reachable, true);
+  reachable();
   function reveal() {
     const target = document.getElementById(location.hash.slice(1));
     for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;

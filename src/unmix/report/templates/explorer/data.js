@@ -56,12 +56,11 @@ async function select(state) {
   const first = await column(named.get(state.x)), second = await column(named.get(state.y));
   const n = first.places.length;
   if (state.box === null) { selection.mask = null; selection.count = n; return; }
-  const inside = (col, low, high) => [Math.ceil((low - col.low) / col.scale), Math.floor((high - col.low) / col.scale)];
+  const inside = (col, low, high) => [Math.max(0, Math.ceil((low - col.low) / col.scale)), Math.min(col.missing - 1, Math.floor((high - col.low) / col.scale))];
   const [a, b] = inside(first, state.box[0], state.box[1]), [c, d] = inside(second, state.box[2], state.box[3]);
   const mask = new Uint8Array(n), xs = first.places, ys = second.places;
   let count = 0;
-  for (let i = 0; i < n; i++)
-    if (xs[i] >= a && xs[i] <= b && ys[i] >= c && ys[i] <= d && xs[i] !== first.missing && ys[i] !== second.missing) { mask[i] = 1; count++; }
+  for (let i = 0; i < n; i++) { const x = xs[i], y = ys[i], is = (x >= a & x <= b & y >= c & y <= d); mask[i] = is; count += is; }
   selection.mask = mask; selection.count = count;
 }
 /* How often each place occurs among the selected rows: histograms and both ends follow from it. */
@@ -76,10 +75,10 @@ function extremes(col, counts, most) {
   let above = counts.length - 1, below = 0, many = 0, few = 0;
   while (above > 0 && (many += counts[above]) < most) above--;
   while (below < counts.length - 1 && (few += counts[below]) < most) below++;
-  const {places, missing} = col, high = [], low = [];
-  for (let i = 0; i < places.length; i++) {
+  const {places, missing} = col, {mask} = selection, high = [], low = [], n = places.length;
+  for (let i = 0; i < n; i++) {
     const place = places[i];
-    if (place < above && place > below || place === missing || !chosen(i)) continue;
+    if (place < above && place > below || place === missing || mask !== null && mask[i] === 0) continue;
     if (place > above || (place === above && high.length < 4 * most)) high.push(i);
     if (place < below || (place === below && low.length < 4 * most)) low.push(i);
   }

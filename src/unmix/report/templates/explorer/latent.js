@@ -70,17 +70,21 @@ async function inText(col, rows) {
   };
   return h("ul", {class: "plain"}, await Promise.all(rows.map(line)));
 }
-async function inTable(card, col, rows) {
-  const beside = [...about.columns.keys()].filter(k => about.columns[k].role === "metadata").slice(0, 4);
-  const top = card.variables.map(each => named.get(each.name)).filter(k => k !== undefined).slice(0, 3), ks = [...beside, ...top];
-  const names = await rowsNamed(rows, ks), head = [about.kind === "cells" ? "cell" : "row", card.name, ...ks.map(k => about.columns[k].name)];
-  return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Examples"}, h("table", {class: "lines"}, h("thead", {}, h("tr", {}, head.map(text => h("th", {scope: "col"}, text)))),
+const MOST_BESIDE = 4, MOST_TOP = 3;
+const besides = card => [...[...about.columns.keys()].filter(k => about.columns[k].role === "metadata").slice(0, MOST_BESIDE),
+  ...card.variables.map(each => named.get(each.name)).filter(k => k !== undefined).slice(0, MOST_TOP)];
+function inTable(card, col, rows, title, names) {
+  const ks = besides(card), head = [about.kind === "cells" ? "cell" : "row", card.name, ...ks.map(k => about.columns[k].name)];
+  return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `${title} examples`}, h("table", {class: "lines"}, h("thead", {}, h("tr", {}, head.map(text => h("th", {scope: "col"}, text)))),
     h("tbody", {}, rows.map((row, k) => h("tr", {}, h("th", {scope: "row"}, idOf(names, k, row)), h("td", {}, figure(valueAt(col, row))), names.cells.map(cells => h("td", {}, cells[k])))))));
 }
 async function examples(card, col, counts) {
-  const draw = rows => about.kind === "images" ? pictures(col, rows) : about.kind === "text" ? inText(col, rows) : inTable(card, col, rows);
-  const [most, least] = extremes(col, counts, EXAMPLES), ends = about.kind === "text" ? [["Most active", most]] : [["Most active", most], ["Least active", least]];
-  const found = await Promise.all(ends.map(async ([title, rows]) => h("div", {}, h("h4", {}, title), rows.length ? await draw(rows) : h("p", {class: "quiet"}, "No row is selected."))));
+  const [most, least] = extremes(col, counts, EXAMPLES), asked = [...most, ...least];
+  const names = about.kind === "images" || about.kind === "text" ? null : await rowsNamed(asked, besides(card));  // both ends at once
+  const part = rows => { const at = rows.map(row => asked.indexOf(row)); return {ids: names.ids && at.map(k => names.ids[k]), cells: names.cells.map(cells => at.map(k => cells[k]))}; };
+  const draw = (rows, title) => about.kind === "images" ? pictures(col, rows) : about.kind === "text" ? inText(col, rows) : inTable(card, col, rows, title, part(rows));
+  const ends = about.kind === "text" ? [["Most active", most]] : [["Most active", most], ["Least active", least]];
+  const found = await Promise.all(ends.map(async ([title, rows]) => h("div", {}, h("h4", {}, title), rows.length ? await draw(rows, title) : h("p", {class: "quiet"}, "No row is selected."))));
   const made = block("Examples", selection.mask === null ? null : h("p", {}, `Of the ${selection.count.toLocaleString("en")} rows that are selected.`), h("div", {class: "ends"}, found));
   made.className = "whole"; made.id = "examples";
   return made;

@@ -5,16 +5,18 @@ const rgb = hex => [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16));
 
 /* Count rows pixel by pixel, so that a million of them cost one pass; the colour is that of the last row there. */
 function rasterise(xs, ys, by, area, radius) {
-  const w = Math.floor(area.w), tall = Math.floor(area.h), grey = new Uint16Array(w * tall), lit = new Uint16Array(w * tall), kind = new Uint8Array(w * tall);
+  const w = Math.floor(area.w), tall = Math.floor(area.h), grey = new Uint32Array(w * tall), lit = new Uint32Array(w * tall), kind = new Uint8Array(w * tall);
   const sx = (w - 1) / (xs.missing - 1), sy = (tall - 1) / (ys.missing - 1), n = xs.places.length;
+  const px = xs.places, py = ys.places, mx = xs.missing, my = ys.missing, {mask} = selection;
+  const across = new Uint32Array(mx), up = new Uint32Array(my);  // where each place lies in the picture
+  for (let k = 0; k < mx; k++) across[k] = k * sx;
+  for (let k = 0; k < my; k++) up[k] = Math.floor(tall - 1 - k * sy) * w;
+  const shade = by === null ? null : isWord(by) ? k => k === by.missing ? 255 : Math.min(k, COLOURS.length - 1) : k => k === by.missing ? 255 : Math.floor(255 * k / by.missing);
   for (let i = 0; i < n; i++) {
-    const a = xs.places[i], b = ys.places[i];
-    if (a === xs.missing || b === ys.missing) continue;
-    const at = Math.floor(tall - 1 - b * sy) * w + Math.floor(a * sx);
-    if (selection.mask === null || selection.mask[i]) {
-      if (lit[at] < 65535) lit[at]++;
-      if (by !== null) kind[at] = by.places[i] === by.missing ? 255 : isWord(by) ? Math.min(by.places[i], COLOURS.length - 1) : Math.floor(255 * by.places[i] / by.missing);
-    } else if (grey[at] < 65535) grey[at]++;
+    const a = px[i], b = py[i];
+    if (a === mx || b === my) continue;
+    const at = up[b] + across[a];
+    if (mask === null || mask[i] === 1) { lit[at]++; if (shade !== null) kind[at] = shade(by.places[i]); } else grey[at]++;
   }
   return {w, tall, grey, lit, kind, radius};
 }
@@ -55,10 +57,12 @@ async function drawPlane(now) {
   const [xs, ys] = [await column(named.get(now.x)), await column(named.get(now.y))];
   const colour = now.colour === SHOWN ? latents[now.latent].name : now.colour;
   const by = colour === "" ? null : await column(named.get(colour)), area = inner();
+  if (about.served) await new Promise(done => setTimeout(done));  // the server is asked for examples first, and both work at once
+  const radius = xs.places.length > 30000 ? 0 : xs.places.length > 3000 ? 1 : 2, picture = painted(rasterise(xs, ys, by, area, radius), by);
   return () => {
-    const pen = canvas.getContext("2d"), radius = xs.places.length > 30000 ? 0 : xs.places.length > 3000 ? 1 : 2;
+    const pen = canvas.getContext("2d");
     pen.clearRect(0, 0, canvas.width, canvas.height);
-    pen.putImageData(painted(rasterise(xs, ys, by, area, radius), by), Math.ceil(area.x), Math.ceil(area.y));
+    pen.putImageData(picture, Math.ceil(area.x), Math.ceil(area.y));
     frame(xs, ys, area);
     if (now.box !== null) rectangle(now.box, xs, ys, area);
     drawn = {xs, ys, area};

@@ -27,7 +27,7 @@ const differs = (now, ...names) => before === null || names.some(name => before[
 async function draw() {
   const now = state, mine = ++turn;
   await select(now);
-  const [plane, latent] = await Promise.all([drawPlane(now), drawLatent(now)]);
+  const [latent, plane] = await Promise.all([drawLatent(now), drawPlane(now)]);
   if (mine !== turn) return;  // something newer is being drawn
   if (differs(now, "filter", "sort", "verdict")) drawList(now); else if (differs(now, "latent")) drawCurrent(now);
   if (differs(now, "x", "y", "colour")) axes(now);
