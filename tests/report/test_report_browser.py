@@ -151,16 +151,17 @@ def test_pictures_are_saved_as_png_and_svg(page):
     assert download.value.suggested_filename == f"{shown}.svg"
 
 
-def test_a_part_of_the_map_filters_examples_and_histogram(page, written):
-    _, model, frame = written
+def test_a_part_of_the_map_filters_examples_and_histogram(page):
     _after(page, lambda: page.click("button[data-map='map 1']"))
     assert page.input_value("#axis-x") == "map 1"
     _after(page, lambda: _typed(page, 0, 1.0))
     left = page.query_selector_all("#examples tbody tr:first-child th")
     shown = page.evaluate("selection.count")
     assert 0 < shown < 600 and f"Of the {shown} rows" in page.inner_text("#examples")
-    places = page.evaluate("(async () => { const c = await column(named.get('map 1')); return valueAt(c, "
-                           f"Number('{left[0].inner_text()}'.split(' ')[1])); }})()")
+    places = page.evaluate(
+        "(async () => { const c = await column(named.get('map 1')); return valueAt(c, "
+        f"Number('{left[0].inner_text()}'.split(' ')[1])); }})()"
+    )
     assert places >= 1.0 and page.query_selector("#view svg.plot rect.all") is not None
     _after(page, lambda: page.keyboard.press("Escape"))
     assert "All 600 rows" in page.inner_text("#count")

@@ -1,7 +1,6 @@
 """The explorer at the sizes that were asked for: how large, how soon, how fast, in a real browser."""
 
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -19,12 +18,14 @@ RESPONSE = 100  # milliseconds from an action until its picture is there
 # each action is repeated, and the fastest counts: other processes of the machine can only add
 RESPONSES = """async () => {
   const shown = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-  const at = (col, share) => col.low + share * (col.high - col.low), box = document.getElementById("filter");
-  const brush = k => go({box: [at(drawn.xs, .2 + .03 * k), at(drawn.xs, .6 + .03 * k), at(drawn.ys, .1 + .03 * k), at(drawn.ys, .7)]});
-  const filter = k => { box.value = ["batch", "z1", "gene_4", "trusted", ""][k]; box.dispatchEvent(new Event("input")); };
+  const at = (col, share) => col.low + share * (col.high - col.low), {xs, ys} = drawn;
+  const low = k => .2 + .03 * k;
+  const brush = k => go({box: [at(xs, low(k)), at(xs, low(k) + .4), at(ys, low(k) - .1), at(ys, .7)]});
+  const words = ["batch", "z1", "gene_4", "trusted", ""], box = document.getElementById("filter");
+  const filter = k => { box.value = words[k]; box.dispatchEvent(new Event("input")); };
   const slowest = async action => {
     let worst = 0;
-    for (let k = 0; k < 5; k++) {
+    for (let k = 0; k < words.length; k++) {
       let best = Infinity;
       for (let again = 0; again < 6; again++) {
         const begun = performance.now();
@@ -35,7 +36,8 @@ RESPONSES = """async () => {
     }
     return worst;
   };
-  return {brush: await slowest(brush), selected: selection.count, filter: await slowest(filter), latent: await slowest(k => go({latent: k, box: null}))};
+  const brushed = await slowest(brush), selected = selection.count;
+  return {brush: brushed, selected, filter: await slowest(filter)};
 }"""
 
 
@@ -78,12 +80,13 @@ def test_twenty_thousand_rows_are_a_small_file_that_answers_at_once(browser, lar
     assert large.stat().st_size < 12e6
     assert _opened(browser, large.as_uri()) < 1500
     with tab(browser, large.as_uri(), wait=DRAWN) as page:
-        assert page.evaluate("[about.latents.length, about.columns.filter(c => c.role === 'variable').length]") == [
+        assert page.evaluate(
+            "[about.latents.length, about.columns.filter(c => c.role === 'variable').length]"
+        ) == [
             N_LATENTS,
             N_VARIABLES,
         ]
         took = page.evaluate(RESPONSES)
-    print(took)
     assert 0 < took["selected"] < 20_000
     assert max(took["brush"], took["filter"]) < RESPONSE, took
 
@@ -111,12 +114,10 @@ def _million() -> Explorer:
 def test_a_million_rows_are_served_and_answer_as_fast(browser):
     with Server(_million()) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        began = time.monotonic()
         assert _opened(browser, server.address) < 1500
         with tab(browser, server.address, wait=DRAWN) as page:
             took = page.evaluate(RESPONSES)
             assert page.inner_text("#examples tbody tr:first-child th").startswith("well ")
-        print(took, time.monotonic() - began)
         server.shutdown()
     assert 10_000 < took["selected"] < 1_000_000
     assert max(took["brush"], took["filter"]) < RESPONSE, took

@@ -146,7 +146,7 @@ def render(path: str | Path, template: str, *, title: str, notes: str, **context
 def filled(template: str, *, scripts: Sequence[Sequence[str]] = ((SCRIPT,),), **context: Any) -> str:
     """Fill a template of this room, with the style, the scripts and the versions that every page has."""
     css = Markup(_TEMPLATES.get_template("style.css").render())  # noqa: S704  our own file
-    own = {"css": css, "version": __version__, "versions": _versions()}
+    own: dict[str, Any] = {"css": css, "version": __version__, "versions": _versions()}
     own["scripts"] = [script_of(*names) for names in scripts]
     return _TEMPLATES.get_template(template).render(**own, **context)
 

@@ -63,7 +63,7 @@ async function inText(col, rows) {
     const parts = around.map((i, k) => {
       if (own !== null && names.documents[k] !== own) return null;
       const share = Math.max(0, valueAt(col, i)) / Math.max(col.high, 1e-12), made = h("mark", {class: i === row ? "here" : null}, names.tokens[k]);
-      made.style.background = `color-mix(in srgb, var(--care) ${Math.round(60 * share)}%, transparent)`;
+      made.style.background = `color-mix(in srgb, var(--care) ${Math.round(38 * share)}%, transparent)`;
       return made;
     });
     return h("li", {}, h("strong", {}, `${figure(valueAt(col, row))} `), h("span", {class: "text"}, parts.filter(Boolean)));
