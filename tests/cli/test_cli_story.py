@@ -197,6 +197,6 @@ def test_demo_tells_the_story(tmp_path, unmix):
 
 def test_demo_for_programs(tmp_path, unmix_json):
     document = unmix_json("demo", "--quick", "--out", tmp_path / "demo")
-    assert {"report", "fit", "trust", "scores"} == document.keys()
+    assert {"report", "explorer", "fit", "trust", "scores"} == document.keys()
     assert document["trust"]["effort"] == "quick" and len(document["trust"]["probability"]) == 5
     assert json.dumps(document["scores"]["mcc"]["raw"])
