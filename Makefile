@@ -26,7 +26,7 @@ $(VENV)/.docs: $(VENV)/.core
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	@touch $@
 
-demo: $(VENV)/.core  ## install once, then the whole story on built-in data; prints the report's path
+demo: $(VENV)/.core  ## install once, then the whole story on built-in data; prints where report and explorer are
 	$(BIN)/unmix demo --out out/demo
 
 test: $(VENV)/.dev  ## the test suite (minutes, two cores, no GPU)

@@ -1,13 +1,26 @@
 """Recover the hidden variables behind observed data, and say which of them can be trusted and why.
 
+    model = unmix.FastICA("auto").fit(x)        fit; one class for each method, as in scikit-learn
+    z = model.transform(x)                      the latents of each row
+    unmix.trust(model, x)                       which can be trusted, and what the weakest link is
+    unmix.describe(model, x)                    what each stands for, in the names of your columns
+    unmix.report.explore("page.html", model=model, data=x)      a page to look around in
+    model.save("model"), unmix.load("model")
+
+Before a fit: `unmix.choose(x)` says how many latents there are and which methods the data support;
+`unmix.theory.certify(structure)` what a structure would identify. After: `unmix.metrics.replicate` compares
+runs, `unmix.metrics.evaluate` scores against a truth. `dir(unmix)` has all names, `help(unmix.FastICA)` tells
+of one, and the command `unmix --help` does the same without Python.
+
 The rooms (`unmix.data`, `unmix.metrics`, ...) and the estimators are imported on first use, so that
-`import unmix` and the commands that need no network stay fast.
+`import unmix` stays fast.
 """
 
 from importlib import import_module
 from typing import Any
 
 from ._names import ESTIMATORS as _ESTIMATORS
+from ._verdicts import remembering as _remembering
 from ._version import __version__
 
 _ROOMS = (
@@ -53,7 +66,7 @@ def __getattr__(name: str) -> Any:
     if name in _FROM_ESTIMATORS:
         return getattr(import_module("unmix.estimators"), name)
     if name in _FROM_EVIDENCE:
-        return getattr(import_module("unmix.evidence"), name)
+        return _remembering(getattr(import_module("unmix.evidence"), name))
     if name in _FROM_DESCRIPTION:
         return getattr(import_module("unmix.description"), name)
     if name in _FROM_CHOICE:

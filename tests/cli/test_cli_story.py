@@ -184,8 +184,10 @@ def test_a_stopped_fit_goes_on_by_the_same_command(how, folder, data, tmp_path, 
 def test_demo_tells_the_story(tmp_path, unmix):
     result = unmix("demo", "--quick", "--out", tmp_path / "demo")
     assert result.code == 0, result.err
-    assert result.out.strip().splitlines()[-1].endswith(str(tmp_path / "demo" / "report.html"))
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["data.npz", "model", "report.html"]
+    assert result.out.strip().splitlines()[-2].endswith(str(tmp_path / "demo" / "report.html"))
+    assert result.out.strip().splitlines()[-1].endswith(str(tmp_path / "demo" / "explorer.html"))
+    written = sorted(path.name for path in (tmp_path / "demo").iterdir())
+    assert written == ["data.npz", "explorer.html", "model", "report.html"]
     assert "rotation" in result.out
     assert result.out.index("4. The verdict:") < result.out.index("5. The truth")
     page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
@@ -195,6 +197,6 @@ def test_demo_tells_the_story(tmp_path, unmix):
 
 def test_demo_for_programs(tmp_path, unmix_json):
     document = unmix_json("demo", "--quick", "--out", tmp_path / "demo")
-    assert {"report", "fit", "trust", "scores"} == document.keys()
+    assert {"report", "explorer", "fit", "trust", "scores"} == document.keys()
     assert document["trust"]["effort"] == "quick" and len(document["trust"]["probability"]) == 5
     assert json.dumps(document["scores"]["mcc"]["raw"])

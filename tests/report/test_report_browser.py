@@ -1,29 +1,14 @@
 """The explorer in a browser, by what a person would see; skipped where there is no Chromium."""
 
-import shutil
-
 import numpy as np
 import pytest
 
 import unmix
+from browsing import MARKS, chromium, faults, tab
 from unmix.report import explore
 
-playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-)
+pytestmark = MARKS
+DRAWN = "html[data-drawn]"
 NAMES = (
     "ER_<b>size</b>",
     "ER_shape",
@@ -55,23 +40,14 @@ def written(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture
 def page(browser, written):
-    opened = browser.new_page(viewport={"width": 1300, "height": 900}, accept_downloads=True)
-    said: list[str] = []
-    opened.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    opened.on("pageerror", lambda error: said.append(str(error)))
-    opened.goto(written[0].as_uri())
-    opened.wait_for_selector("html[data-drawn]")
-    yield opened
-    opened.close()
-    assert said == []
+    with tab(browser, written[0].as_uri(), wait=DRAWN) as opened:
+        yield opened
 
 
 def _drawn(page):
@@ -163,9 +139,60 @@ def test_keys_go_through_the_latents(page):
     assert page.evaluate("document.activeElement.id") == "filter"
 
 
-def test_a_phone_shows_all_of_it_without_scrolling_sideways(browser, written):
-    phone = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
-    phone.goto(written[0].as_uri())
-    phone.wait_for_selector("html[data-drawn]")
-    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
-    phone.close()
+def test_pictures_are_saved_as_png_and_svg(page):
+    with page.expect_download() as download:
+        page.click("#save-png")
+    assert download.value.path().read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    with page.expect_download() as download:
+        page.click("#save-svg")
+    text = download.value.path().read_text(encoding="utf-8")
+    shown = page.inner_text("#latent-title").partition(":")[0]
+    assert text.startswith("<svg") and text.count("<rect") > 10
+    assert download.value.suggested_filename == f"{shown}.svg"
+
+
+def test_a_part_of_the_map_filters_examples_and_histogram(page):
+    _after(page, lambda: page.click("button[data-map='map 1']"))
+    assert page.input_value("#axis-x") == "map 1"
+    _after(page, lambda: _typed(page, 0, 1.0))
+    left = page.query_selector_all("#examples tbody tr:first-child th")
+    shown = page.evaluate("selection.count")
+    assert 0 < shown < 600 and f"Of the {shown} rows" in page.inner_text("#examples")
+    places = page.evaluate(
+        "(async () => { const c = await column(named.get('map 1')); return valueAt(c, "
+        f"Number('{left[0].inner_text()}'.split(' ')[1])); }})()"
+    )
+    assert places >= 1.0 and page.query_selector("#view svg.plot rect.all") is not None
+    _after(page, lambda: page.keyboard.press("Escape"))
+    assert "All 600 rows" in page.inner_text("#count")
+
+
+def _typed(page, bound, value):
+    page.fill(f"[data-bound='{bound}']", str(value))
+    page.dispatch_event(f"[data-bound='{bound}']", "change")
+
+
+def test_matched_latents_of_two_runs_are_drawn_against_each_other(page):
+    _after(page, lambda: page.click("#runs tr[data-status=alone] button.link[aria-label^=Draw]"))
+    assert page.input_value("#axis-y").startswith("second run z")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1300, 390])
+def test_nothing_keeps_people_out_and_phones_do_not_scroll_sideways(browser, written, scheme, width):
+    with tab(browser, written[0].as_uri(), width=width, wait=DRAWN, color_scheme=scheme) as opened:
+        assert faults(opened) == []
+        assert opened.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_keys_alone_reach_everything_in_the_order_it_is_read(page):
+    """Tab goes through the controls from the top of the page, and the list opens a latent by Enter."""
+    order = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        order.append(page.evaluate("document.activeElement.id || document.activeElement.textContent"))
+    assert order[:2] == ["filter", "verdict"] and "Trust" in order
+    page.focus("#list tbody tr:last-child button")
+    name = page.inner_text("#list tbody tr:last-child th")
+    _after(page, lambda: page.keyboard.press("Enter"))
+    assert page.inner_text("#latent-title").startswith(name)

@@ -272,7 +272,7 @@ def test_hostile_strings_stay_text(tmp_path):
     assert "a&b" in page.text
 
 
-def test_the_page_needs_no_network_and_no_script(clear):
+def test_the_page_needs_no_network_and_no_script_but_ours(clear):
     page = Page(clear)
     assert not {"script", "link", "iframe", "object", "embed"} & set(page.tags)
     links = [value for _, name, value in page.attributes if name in ("src", "href", "xlink:href")]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._spelling import meant
 from .._version import __version__
 from . import (
     _activations,
@@ -103,7 +104,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except _UsageError as error:
-        return _fail(2, error.format_message() + " See `unmix --help`.")
+        return _fail(2, _usage(error) + " See `unmix --help`.")
     except (ValueError, TypeError, OSError) as error:
         return _fail(2, str(error) or type(error).__name__)
     except MemoryError as error:
@@ -115,6 +116,16 @@ def _run(arguments: Sequence[str] | None) -> int:
     if code == INTERRUPTED:
         say(f"unmix: interrupted. No file was left unfinished. To start again: {again()}")
     return code if isinstance(code, int) else 0
+
+
+def _usage(error: Any) -> str:
+    """Say what is wrong with a command; of an option that is called otherwise elsewhere, its name here."""
+    given, known = getattr(error, "option_name", None), getattr(error.ctx, "command", None)
+    if given is None or known is None:
+        return str(error.format_message())
+    options = [option for each in known.params for option in each.opts if option.startswith("--")]
+    name = meant(given.lstrip("-"), [option.removeprefix("--") for option in options])
+    return f"No such option: {given}. Did you mean --{name}?" if name else str(error.format_message())
 
 
 def _fail(code: int, message: str) -> int:

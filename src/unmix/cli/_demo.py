@@ -13,7 +13,7 @@ from ._reading import Force, refuse_existing
 from ._simulate import save
 from ._verdict import short
 
-EXAMPLE = "Example: [bold]unmix demo --out demo[/], then open demo/report.html"
+EXAMPLE = "Example: [bold]unmix demo --out demo[/], then open demo/explorer.html"
 NOTES = (
     "The data are simulated: five hidden variables were mixed nonlinearly into ten observed ones, two hidden "
     "variables behind each. Fit and verdict saw the mixture only; the truth was used for the scores and for "
@@ -22,7 +22,7 @@ NOTES = (
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Folder for data, model and report.")] = Path(
+    out: Annotated[Path, typer.Option("--out", help="Folder for data, model, report and explorer.")] = Path(
         "unmix-demo"
     ),
     quick: Annotated[bool, typer.Option("--quick", help="A short fit, to check the installation.")] = False,
@@ -52,10 +52,11 @@ def demo(
     evaluation = _scored(data, model, random_state)
     tell_step(5, "The truth, beside what raw x and a random rotation of it would get:", evaluation)
     report = _report(folder / "report.html", model, data, evaluation, trust)
+    page = _explorer(folder / "explorer.html", model, data, trust)
     if as_json:
-        print_json(_document(report, model, evaluation, trust))
+        print_json(_document(report, model, evaluation, trust) | {"explorer": page})
     else:
-        tell("", f"Report: {report}")
+        tell("", f"Report: {report}", f"To look around: {page}")
 
 
 def _folder(out: Path) -> Path:
@@ -68,7 +69,11 @@ def _folder(out: Path) -> Path:
 
 def _refuse_others(folder: Path, data: Any, force: bool) -> None:
     """Refuse to overwrite files that are not of this demo, which its data tell."""
-    there = [folder / name for name in ("data.npz", "model", "report.html") if (folder / name).exists()]
+    there = [
+        folder / name
+        for name in ("data.npz", "model", "report.html", "explorer.html")
+        if (folder / name).exists()
+    ]
     if there and not _are_there(folder / "data.npz", data):
         refuse_existing(there[0], force)
 
@@ -125,6 +130,12 @@ def _report(path: Path, model: Any, data: Any, evaluation: Any, trust: Any) -> P
         title="Demo: five hidden variables, ten mixtures",
         notes=NOTES,
     )
+
+
+def _explorer(path: Path, model: Any, data: Any, trust: Any) -> Path:
+    from ..report import explore
+
+    return explore(path, model=model, data=data, trust=trust, title="Demo: look around")
 
 
 def _document(report: Path, model: Any, evaluation: Any, trust: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..tables import Columns, check_writable
+from ..tables import Columns, Table, check_writable
 from ._features import is_sae, judged, loaded, store_of
 from ._images import of_images
 from ._images import read as read_images
@@ -127,8 +127,14 @@ def _of_table(given: Explore, model: Any, title: dict[str, Any]) -> tuple[Any, A
     trust, reason = verdict_or_reason(model, columns_for(model, rest), **spent)
     warn(reason)
     shown: dict[str, Any] = {"domains": known, "trust": "none" if trust is None else trust, "others": others}
+    shown["cells"] = _cells(table)
     data = dataset(rest, truth, model)
     return explorer(model=model, data=data, whole=given.serve, **shown, **named, **title), trust
+
+
+def _cells(table: Table) -> Any:
+    """Return the AnnData object that a table is of, without the rows that were left out."""
+    return table.origin if table.origin is None or table.kept is None else table.origin[table.kept]
 
 
 def _others(paths: list[Path]) -> dict[str, Any]:

@@ -137,3 +137,7 @@ def __getattr__(name: str) -> Any:
             found = import_module(f"{__name__}.{room}")
             return found if name == room else getattr(found, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from unmix._html import panel, words
 from unmix.structure import Structure
 
 Law = Callable[[tuple[int, int], np.random.Generator], np.ndarray]
@@ -53,6 +54,12 @@ class LatentDataset:
     description: str = ""
     hidden: Mapping[str, np.ndarray] = field(default_factory=dict)
     world: Any = None
+
+    def _repr_html_(self) -> str:
+        more = ("structure", "u", "labels", "masks", "graph", "mixing")
+        known = ["x", "z", *(name for name in more if getattr(self, name, None) is not None)]
+        size = f"{len(self.x):,} samples of {np.shape(self.x)[1]:,} variables, {np.shape(self.z)[1]} latents"
+        return panel(f"LatentDataset: {size}", words(self.description, f"Holds {', '.join(known)}."))
 
     mixing = property(lambda self: getattr(self.world, "mixing", None))
     noise = property(lambda self: getattr(self.world, "noise", None))

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmix._html import panel, table
+
 from ._checks import at_least, is_count
 
 
@@ -69,6 +71,12 @@ class FactorDataset:
     factors: np.ndarray
     names: tuple[str, ...]
     sizes: tuple[int, ...]
+
+    def _repr_html_(self) -> str:
+        shape = " x ".join(str(n) for n in self.images.shape[1:])
+        rows = zip(self.names, self.sizes, strict=True) if self.sizes else ()
+        title = f"FactorDataset: {len(self.images):,} images of {shape}"
+        return panel(title, table(("factor", "values"), rows))
 
     def __post_init__(self) -> None:
         factors = np.asarray(self.factors).view()

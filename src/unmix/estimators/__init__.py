@@ -5,6 +5,7 @@ import `data`, `metrics` or `theory`.
 """
 
 from unmix._names import ESTIMATORS
+from unmix._spelling import suggesting
 from unmix.solvers import causal_graph as causal_graph
 
 from ._autoencoder import Autoencoder as Autoencoder
@@ -37,6 +38,9 @@ from ._sparse_basis import SparseBasis as SparseBasis
 from ._untrained import untrained_dictionary as untrained_dictionary
 from ._vade import VaDE as VaDE
 from ._vq_vae import VQVAE as VQVAE
+
+for _each in ESTIMATORS:  # a misspelt argument is answered by the one that was meant
+    globals()[_each].__init__ = suggesting(globals()[_each].__init__, _each)
 
 __all__ = [
     *ESTIMATORS,

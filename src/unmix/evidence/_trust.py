@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from unmix._findings import findings_of
 from unmix._fitted import without_names
+from unmix._html import panel, table, words
 
 from ._argument import ARGUMENTS_BY_KIND, Argument, Units, argument_for, units_of
 from ._calibration import chain_for, threshold
@@ -159,6 +160,17 @@ class Trust:
         return "\n".join([f"{self.headline}.", upto, *self.reasons])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        upto = f"Up to {self.up_to}, by {self.theorem}; threshold {self.threshold:.2f}, effort {self.effort}."
+        told = zip(self.verdicts, self.probability, self.weakest, strict=True)
+        rows = [
+            (f"{self.noun} {k}", verdict, f"{chance:.2f}", f"{weak.name}: {weak.words[k]}")
+            for k, (verdict, chance, weak) in enumerate(told)
+        ]
+        tone = "good" if self else "care" if self.trusted.any() else "stop"
+        parts = words(upto), table((self.noun, "trusted", "probability", "weakest link"), rows)
+        return panel(self.headline, *parts, tone=tone)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

@@ -3,7 +3,7 @@ about a model of images: pictures of what each latent does; a page to look aroun
 fit: how many latents it has, and which estimators it could support; about runs: whether they agree, up to
 what, and which latents replicate; or about stored results: the papers' numbers and ours.
 
-Pages need no network, and a script only to look around, or to sort and filter results; they adapt to phones
+Pages need no network, and a script only to look around, to sort and to filter; they adapt to phones
 and to dark screens, and never show a score without what raw data and a random rotation would have scored.
 """
 

@@ -21,12 +21,17 @@ def explanation_page(
     columns = dict.fromkeys(name for row in found.latents for name in row if name != "latent")
     rows = [{name: _cell(row.get(name)) for name in ("latent", *columns)} for row in found.latents[:_MOST]]
     left_out = max(0, len(found.latents) - _MOST)
-    known = {"columns": list(columns), "rows": rows, "left_out": left_out, "if_right": if_right}
+    known: dict[str, Any] = {
+        "columns": list(columns),
+        "rows": rows,
+        "left_out": left_out,
+        "if_right": if_right,
+    }
     judged = (
         None if trust is None else {"tone": tone(trust), "headline": trust.headline, "lines": trust.reasons}
     )
     named = () if description is None else description.latents
-    beside = {"judged_fit": judged, "named": named[:_MOST]}
+    beside: dict[str, Any] = {"judged_fit": judged, "named": named[:_MOST]}
     return filled("explanation.html", title=title, found=found, titles=titles, **beside, **known)
 
 

@@ -10,13 +10,14 @@ from .. import plots
 from .._findings import ability
 from ..plots._traversal import MAX_NAMED, Walk, draw_walk, lines_of, walks
 from ..structure import Structure
-from ._figures import svg
+from ._figures import spot, svg, tip
 from ._material import Material
 from ._order import order_of
 from ._words import hat
 
 MAX_TRAVERSALS = 12
 MAX_LINES = 8  # observed variables in a picture of what a latent does; of more, the five that move most
+MAX_SPOTS = 600  # cells of a matrix that tell their values
 MAX_PATTERNS = 40  # drawn in one picture
 MAX_ATOMS = 40  # rows or columns; beyond, dots can't be told apart
 
@@ -64,9 +65,22 @@ def _structure(material: Material) -> Markup | None:
     structure = material.structure
     if structure is None:
         return None
-    draw = partial(plots.structure, structure, strength=material.strength, **_labels(material))
+    known = _labels(material)
+
+    def draw(ax: Any) -> None:
+        plots.structure(structure, ax, strength=material.strength, **known)
+        names = known["observed_names"] or [f"x{i}" for i in range(structure.n_observed)]
+        _spots(ax, structure.support if material.strength is None else material.strength, names)
+
     size = _size(structure.n_observed, structure.n_latents)
     return svg(draw, name="structure", label="Heat map of the dependency structure", **size)
+
+
+def _spots(ax: Any, values: np.ndarray, names: Any) -> None:
+    """Let cells of a matrix tell their values, where there are not too many."""
+    if np.size(values) <= MAX_SPOTS:
+        for (i, j), value in np.ndenumerate(np.asarray(values, dtype=float)):
+            spot(ax, j, i, f"{names[i]}, {hat(j)}: {value:.2f}", size=8)
 
 
 def _atoms(material: Material) -> Markup | None:
@@ -132,6 +146,9 @@ def _traversal(material: Material, walk: Walk) -> dict[str, Any]:
     def draw(ax: Any) -> None:
         draw_walk(walk, material.spread, structure, ax, max_lines=most, legend=False)
         ax.set(xlabel=hat(walk.latent), ylabel="")
+        lines = lines_of(walk, material.spread, structure, most)
+        for i, line in zip(lines.drawn, ax.lines, strict=True):
+            tip(line, f"{names[i]}: {lines.changes[:, i].min():+.2f} to {lines.changes[:, i].max():+.2f}")
 
     j, colours = walk.latent, lines_of(walk, material.spread, structure, most).colours
     image = svg(draw, name=f"traversal{j}", label=f"Traversal of latent {j}", width=3.4, height=2.3)

@@ -1,20 +1,17 @@
 """From a sparse autoencoder and its data to one HTML file: a page for each of hundreds of features."""
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 from scipy.sparse import csc_array, csr_array
 
 from ..metrics import Census, census
 from ._feature_rows import Texts, texts_of, top_rows
 from ._replication import view
 from ._trust import VERDICTS
-from ._write import _TEMPLATES, render
+from ._write import SCRIPT, render
 
 MOST = 300  # features on a page
 ROWS = 200_000  # rows that features are shown on, the first of more
@@ -81,7 +78,6 @@ def features(
     _check(trust, replication, len(atoms))
     shown = _chosen(known, chosen)
     cards = _Cards(codes, atoms, known, texts_of(data, codes.shape[0], ids), trust, replication)
-    script = _TEMPLATES.get_template("features.js").render()
     pages = [cards.card(feature) for feature in shown]
     return render(
         path,
@@ -97,8 +93,7 @@ def features(
         trusted=trust is not None,
         shown=f"{len(shown):,} of {len(atoms):,}",
         features=pages,
-        script=Markup(script),  # noqa: S704  our own file, without data
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        scripts=((SCRIPT,), ("features",)),
     )
 
 

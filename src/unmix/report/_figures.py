@@ -54,10 +54,28 @@ def svg(draw: Callable[[Axes], object], *, name: str, label: str, width: float, 
     return Markup(_inline(stream.getvalue(), name, label))  # noqa: S704  matplotlib escapes texts
 
 
+def tip(artist: Any, words: str) -> None:
+    """Let the page say something about a part of a picture where the pointer rests on it."""
+    artist.set_gid("tip-" + words.encode().hex())
+
+
+def spot(ax: Axes, x: float, y: float, words: str, size: float = 10) -> None:
+    """Put a point that is not seen, and that says something where the pointer rests on it."""
+    (point,) = ax.plot(
+        [x], [y], marker="s", markersize=size, alpha=0.0, linestyle="", scalex=False, scaley=False
+    )
+    tip(point, words)
+
+
+def _said(found: re.Match[str]) -> str:
+    return Markup('<g class="tip"><title>{}</title>').format(bytes.fromhex(found[1]).decode())
+
+
 def _inline(text: str, name: str, label: str) -> str:
     """Cut a stand-alone SVG file down to an element of the page."""
     body = text[text.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r'<g id="tip-([0-9a-f]*)">', _said, body)
     prefix = re.sub(r"[^A-Za-z0-9-]", "-", name)  # names come from files, and this becomes markup
     body = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", body)
     body = re.sub(r"font: [^;\"]*?([\d.]+px) [^;\"]*", r"font-size: \1", body)

@@ -54,4 +54,4 @@ def signed(value: float) -> Cell:
 
 
 def _shade(colour: str, share: float) -> str:
-    return f"rgba({colour}, {0.75 * float(np.clip(share, 0, 1)):.2f})"
+    return f"rgba({colour}, {0.6 * float(np.clip(share, 0, 1)):.2f})"

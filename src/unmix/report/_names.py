@@ -69,10 +69,16 @@ def _beside(relation: Any) -> str:
     return f"noise {relation.floor}" + (f"; most {relation.where}" if relation.where else "")
 
 
-def _rects(histogram: Histogram) -> list[tuple[int, float, float]]:
-    """Return left edge, top and height of each bar, in a box 32 wide and 10 high."""
+def _rects(histogram: Histogram) -> list[tuple[int, float, float, str]]:
+    """Return left edge, top and height of each bar, in a box 32 wide and 10 high, and what it counts."""
     heights = 10 * histogram.counts / max(int(histogram.counts.max()), 1)
-    return [(k, round(10 - h, 2), round(float(h), 2)) for k, h in enumerate(heights) if h > 0]
+    words = [
+        f"{low:.3g} to {high:.3g}: {n:,} rows"
+        for low, high, n in zip(histogram.edges, histogram.edges[1:], histogram.counts.tolist(), strict=False)
+    ]
+    return [
+        (k, round(10 - h, 2), round(float(h), 2), words[k]) for k, h in enumerate(heights.tolist()) if h > 0
+    ]
 
 
 def _facts(findings: Any, j: int) -> str:

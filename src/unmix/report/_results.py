@@ -1,7 +1,5 @@
 """From a folder of results to one HTML file: the papers' numbers, ours, and a verdict for each."""
 
-import base64
-import hashlib
 import os
 from itertools import cycle, product
 from pathlib import Path
@@ -12,8 +10,8 @@ from matplotlib.axes import Axes
 
 from ..experiments import RAW, ROTATION, Line, Store, Table, read_reasons, summarise
 from ..plots._style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
-from ._figures import svg
-from ._write import _TEMPLATES, render
+from ._figures import spot, svg
+from ._write import SCRIPT, render
 
 _TONES = {"better": "good", "within": "good", "worse": "stop", "failed": "stop", "not judged": "care"}
 _COLOURS = (BLUE, ORANGE, GREEN, PURPLE, RED)
@@ -61,7 +59,6 @@ def results(
         raise ValueError(
             "`folder` must hold results of `unmix reproduce`, got none. Run it with --out first."
         )
-    script = _TEMPLATES.get_template("results.js").render()
     return render(
         path,
         "results.html",
@@ -70,8 +67,7 @@ def results(
         facts=_facts(tables),
         tables=[_shown(table) for table in tables],
         corrupt=sorted(store.corrupt.items()),
-        script=Markup(script),  # noqa: S704  our own file, without data
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        scripts=((SCRIPT,), ("results",)),
     )
 
 
@@ -193,3 +189,6 @@ def _curve(ax: Axes, columns: list[str], lines: list[Line], which: str, **style:
     ax.errorbar(
         places, [getattr(line, which) for line in known], yerr=spreads, capsize=2, linewidth=1.2, **style
     )
+    for place, line, spread in zip(places, known, spreads, strict=True):
+        value = getattr(line, which)
+        spot(ax, place, value, f"{style['label']}, {line.column}: {_number(value, spread or None)}")

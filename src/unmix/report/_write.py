@@ -1,8 +1,11 @@
 """From a fitted model and its data to one HTML file."""
 
+import base64
+import hashlib
 import platform
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,9 @@ from .._version import __version__
 from ._image_material import ImageMaterial, seen
 from ._image_page import image_page
 from ._page import page
+from ._sections import linked
 
+SCRIPT = "page"  # of every page: tables are sorted, links open what they point into
 _TEMPLATES = Environment(
     loader=PackageLoader("unmix.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
@@ -30,7 +35,7 @@ def breakable(text: str) -> Markup:
     return Markup("<wbr>").join(re.split(r"(?<=[_.\-/])", text))
 
 
-_TEMPLATES.filters["breakable"] = breakable
+_TEMPLATES.filters |= {"breakable": breakable, "linked": linked}
 
 
 def write(
@@ -138,11 +143,19 @@ def render(path: str | Path, template: str, *, title: str, notes: str, **context
     return atomic_write(Path(path), filled(template, title=title, notes=paragraphs, **context))
 
 
-def filled(template: str, **context: Any) -> str:
-    """Fill a template of this room, with the style and the versions that every page has."""
+def filled(template: str, *, scripts: Sequence[Sequence[str]] = ((SCRIPT,),), **context: Any) -> str:
+    """Fill a template of this room, with the style, the scripts and the versions that every page has."""
     css = Markup(_TEMPLATES.get_template("style.css").render())  # noqa: S704  our own file
-    own = {"css": css, "version": __version__, "versions": _versions()}
+    own: dict[str, Any] = {"css": css, "version": __version__, "versions": _versions()}
+    own["scripts"] = [script_of(*names) for names in scripts]
     return _TEMPLATES.get_template(template).render(**own, **context)
+
+
+def script_of(*names: str) -> dict[str, Any]:
+    """Return files of ours as one script, without data, and the digest by which the page allows it."""
+    text = "".join(_TEMPLATES.get_template(f"{name}.js").render() for name in names)
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return {"text": Markup(text), "digest": digest}  # noqa: S704
 
 
 def _versions() -> str:

@@ -10,6 +10,8 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmix._html import grid, panel
+
 from ._checks import binary_matrix, indices_below, members, permutation_of
 from ._matching import Match, countable, has_matching, match_columns
 from ._storage import load, save
@@ -110,6 +112,10 @@ class Structure:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self.support, self.margin)  # a plain copy would come back writable
+
+    def _repr_html_(self) -> str:
+        shape = f"{self.n_observed} observed variables, {self.n_latents} latents, {self.n_edges} dependencies"
+        return panel(f"Structure: {shape}", grid(self.support.tolist()))
 
     def __repr__(self) -> str:
         head = f"Structure({self.n_observed} observed x {self.n_latents} latents, {self.n_edges} edges)"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from unmix._findings import findings_of
+from unmix._html import told
 from unmix.structure import Structure
 
 ANSWER = ("identifies", "missing", "reasons", "certificates")  # what every answer has
@@ -55,6 +56,9 @@ class Certificate:
 
     def __str__(self) -> str:
         return f"{self.verdict} {assumed(self.assumes)}".rstrip()
+
+    def _repr_html_(self) -> str:
+        return told(f"{self.verdict}\n{assumed(self.assumes)}", self.holds)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

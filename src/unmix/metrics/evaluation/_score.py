@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._files import atomic_write
+from ..._html import panel, table, words
 
 _HEADINGS = ("metric", "value", "interval", "null", "floor", "raw x", "probe", "n", "seconds", "reads as")
 _FEW_HEADINGS = ("metric", "value", "interval", "null", "floor", "raw x", "reads as")
@@ -180,6 +181,10 @@ class Evaluation(Mapping[str, Score]):
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         return "\n".join([self.warning, *lines] if self.warning else lines)
+
+    def _repr_html_(self) -> str:
+        parts = words(self.warning or ""), table(self._heads(_HEADINGS), self._rows())
+        return panel("Scores, beside what they have to beat", *parts, tone="care" if self.warning else "open")
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
         wide = [self._heads(_HEADINGS), *self._rows()]

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._image_material import seen
 from ._activations import of_activations
+from ._cells import is_cells
 from ._images import of_images
 from ._page import Explorer
 from ._tables import of_table
@@ -60,6 +61,7 @@ def explorer(
     metadata: Any = None,
     ids: Any = None,
     groups: Any = None,
+    cells: Any = None,
     title: str = TITLE,
     whole: bool = False,
 ) -> Explorer:
@@ -71,6 +73,8 @@ def explorer(
         As for `unmix.report.write`.
     others : mapping of str to fitted estimators, optional
         Other models of the same table, by name, to find latents again in.
+    cells : AnnData, optional
+        The object that the rows come from, for the maps in its `obsm`; by default `data` where it is one.
     whole : bool
         Whether to keep all rows and variables, for a page that is served; a file holds some 8 MB of them.
 
@@ -92,6 +96,7 @@ def explorer(
             model, getattr(data, "x", data), trust=_judged(model, data, trust), title=title, ids=ids
         )
     known = {"domains": domains, "metadata": metadata, "ids": ids, "groups": groups}
+    known["cells"] = data if cells is None and is_cells(data) else cells
     return of_table(model, data, trust=trust, others=others, title=title, whole=whole, **known)
 
 

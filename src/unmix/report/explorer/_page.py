@@ -1,7 +1,5 @@
 """What an explorer is made of, and the page that shows it."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ..._files import atomic_write
-from .._write import _TEMPLATES, filled
+from .._write import filled
 from ._columns import Column
 
 SCRIPTS = ("data", "draw", "latents", "latent", "plane", "start")
@@ -47,7 +45,6 @@ class Explorer:
 
     def page(self, *, served: bool = False) -> str:
         """Return the page: with all its numbers inside, or one that asks its server for each column."""
-        script = "".join(_TEMPLATES.get_template(f"explorer/{name}.js").render() for name in SCRIPTS)
         about = self.about | {"columns": [column.to_dict() for column in self.columns], "served": served}
         inline = [] if served else [column.text for column in self.columns]
         rows = None if served else {"ids": self._ids, "tokens": self.tokens, "documents": self.documents}
@@ -57,8 +54,7 @@ class Explorer:
             about=as_json(about),
             inline=inline,
             rows=as_json(rows),
-            script=Markup(script),  # noqa: S704 (our own files)
-            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            scripts=([f"explorer/{name}" for name in SCRIPTS],),
             served=served,
             headline=self.about["headline"],
         )
@@ -71,12 +67,13 @@ class Explorer:
         """Write the page, atomically."""
         return atomic_write(Path(path), self.page())
 
-    def named(self, rows: Sequence[int]) -> dict[str, list[Any] | None]:
-        """Return what rows are called, for a page that is served."""
+    def named(self, rows: Sequence[int], columns: Sequence[int] = ()) -> dict[str, list[Any] | None]:
+        """Return what rows are called, and their places in some columns, for a page that is served."""
         told = {"ids": self.ids, "tokens": self.tokens, "documents": self.documents}
-        return {
+        names = {
             name: None if all_ is None else [_plain(all_[row]) for row in rows] for name, all_ in told.items()
         }
+        return names | {"cells": [self.columns[k].places[list(rows)].tolist() for k in columns]}
 
 
 def _plain(value: Any) -> Any:

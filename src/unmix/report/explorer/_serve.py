@@ -57,8 +57,8 @@ class _Answer(BaseHTTPRequestHandler):
                 return self._send(explorer.page(served=True).encode(), "text/html; charset=utf-8")
             case ["column", place] if place.isdecimal() and int(place) < len(explorer.columns):
                 return self._send(explorer.columns[int(place)].data, "application/octet-stream")
-            case ["rows"] if (rows := _rows(asked.query, explorer.n_rows)) is not None:
-                return self._send(json.dumps(explorer.named(rows)).encode(), "application/json")
+            case ["rows"] if (wanted := _wanted(asked.query, explorer)) is not None:
+                return self._send(json.dumps(explorer.named(*wanted)).encode(), "application/json")
         return self._refuse(HTTPStatus.NOT_FOUND)
 
     def _send(self, content: bytes, kind: str) -> None:
@@ -77,10 +77,19 @@ class _Answer(BaseHTTPRequestHandler):
         """Stay silent; a page asks for many columns."""
 
 
-def _rows(query: str, n_rows: int) -> list[int] | None:
-    """Read the rows that are asked for; None where that is no list of rows."""
-    cells = parse_qs(query).get("at", [""])[0].split(",")
-    if len(cells) > MOST_ASKED or not all(cell.isdecimal() and int(cell) < n_rows for cell in cells):
+def _wanted(query: str, explorer: Explorer) -> tuple[list[int], list[int]] | None:
+    """Read the rows and columns that are asked for; None where that is no list of them."""
+    asked = parse_qs(query)
+    rows = _numbers(asked.get("at", [""])[0], explorer.n_rows)
+    columns = _numbers(asked["columns"][0], len(explorer.columns)) if "columns" in asked else []
+    return None if rows is None or columns is None else (rows, columns)
+
+
+def _numbers(text: str, below: int) -> list[int] | None:
+    cells = text.split(",")
+    if len(cells) > MOST_ASKED or not all(
+        len(cell) < 12 and cell.isdecimal() and int(cell) < below for cell in cells
+    ):
         return None
     return [int(cell) for cell in cells]
 

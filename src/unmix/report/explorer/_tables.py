@@ -13,6 +13,7 @@ from .._page import _subtitle
 from .._trust import counterpart
 from .._verdict import verdict
 from ._cards import VARIABLES, bars, judged, neighbours, plane
+from ._cells import maps_of, start_of
 from ._columns import Column, metadata_column, numbers
 from ._page import Explorer
 from ._runs import beside
@@ -23,7 +24,14 @@ MAP = ("map 1", "map 2")
 
 
 def of_table(
-    model: Any, data: Any, *, others: Mapping[str, Any], title: str, whole: bool = False, **known: Any
+    model: Any,
+    data: Any,
+    *,
+    others: Mapping[str, Any],
+    title: str,
+    cells: Any = None,
+    whole: bool = False,
+    **known: Any,
 ) -> Explorer:
     """Gather what is known of a model of tables: verdict, names, codes, variables, and other runs."""
     material = gather(model, data=data, **known)
@@ -32,11 +40,12 @@ def of_table(
     with without_names():
         runs = {name: np.asarray(run.transform(material.data.rows)) for name, run in others.items()}
     stride = 1 if whole else _stride(material, sum(each.shape[1] for each in runs.values()))
-    columns, left_out = _columns(material, runs, stride, whole)
+    columns, left_out = _columns(material, runs, maps_of(cells), stride, whole)
     answer = verdict(material)
     about = {
         "title": title,
-        "kind": "table",
+        "kind": "table" if cells is None else "cells",
+        "start": start_of(cells),
         "subtitle": _subtitle(material),
         "headline": answer.headline,
         "tone": answer.tone,
@@ -65,13 +74,14 @@ def _stride(material: Material, n_other: int) -> int:
 
 
 def _columns(
-    material: Material, runs: Mapping[str, np.ndarray], stride: int, whole: bool
+    material: Material, runs: Mapping[str, np.ndarray], maps: Mapping[str, Any], stride: int, whole: bool
 ) -> tuple[tuple[Column, ...], int]:
     """Return latents, map, other columns and latents of other runs; then the variables that still fit."""
     codes = np.asarray(material.codes)[::stride]
     flat = plane(codes)
     found = [numbers(f"z{j}", "latent", codes[:, j]) for j in range(codes.shape[1])]
     found += [numbers(name, "map", flat[:, k]) for k, name in enumerate(MAP)]
+    found += [numbers(name, "map", values[::stride]) for name, values in maps.items()]
     found += [metadata_column(name, values[::stride]) for name, values in material.data.metadata.items()]
     for name, other in runs.items():
         found += [numbers(f"{name} z{j}", "other", other[::stride, j]) for j in range(other.shape[1])]
@@ -126,7 +136,9 @@ def _named(described: Any, j: int) -> dict[str, Any]:
         "share": latent.share,
         "variables": [{"name": each.name, "size": each.size, "sign": each.sign} for each in top],
         "groups": [str(each) for each in latent.groups],
-        "related": [{"column": each.column, "text": str(each)} for each in latent.related],
+        "related": [
+            {"column": each.column, "short": each.short, "text": str(each)} for each in latent.related
+        ],
         "few": latent.few,
     }
 

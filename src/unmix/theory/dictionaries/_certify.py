@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmix._html import told
+
 from .._certificate import Certificate
 from ._cofiring import CoFiring, cofiring
 from ._coherence import Bounds, mutual_coherence, restricted_isometry, spark, unit_atoms
@@ -84,6 +86,9 @@ class DictionaryCertificate:
         return "\n".join([facts, str(self.codes), str(self.atoms), *rest])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return told(str(self), bool(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from unmix._html import told
 from unmix.structure import Structure
 
 from .._certificate import ANSWER, Certificate, assumed, attributes, names, plain, positions
@@ -125,6 +126,9 @@ class DomainCertificate:
         return "\n".join([head, *reasons, "Conditions and theorems:", *verdicts, believed])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return told(str(self), bool(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

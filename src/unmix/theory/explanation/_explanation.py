@@ -6,6 +6,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from unmix._html import told
+
 from .._certificate import Certificate, assumed, attributes, plain, with_margin
 from ..sparsity import headline
 
@@ -181,6 +183,9 @@ class Explanation:
         return (*([headline(part)] if name == "structure" else []), *new, *verdicts)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return told(str(self), bool(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON: with a structure the fields of `certify`, and more."""

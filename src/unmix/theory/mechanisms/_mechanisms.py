@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmix._html import told
+
 from .._certificate import ANSWER, Certificate, assumed, attributes, with_margin
 from ._conditions import (
     injective,
@@ -125,6 +127,9 @@ class MechanismCertificate:
         return "\n".join(filter(None, lines))
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return told(str(self), bool(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

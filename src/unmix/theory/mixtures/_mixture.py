@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmix._html import told
+
 from .._certificate import ANSWER, Certificate, assumed, attributes
 from ._checks import Mixture, checked_mixture
 from ._common_basis import common_basis, standard_basis
@@ -80,6 +82,9 @@ class MixtureCertificate:
         return "\n".join([self.identifies, *reasons, "Conditions and theorems:", *verdicts, *more, believed])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return told(str(self), bool(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

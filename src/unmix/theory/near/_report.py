@@ -3,6 +3,8 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+from unmix._html import told
+
 from .._certificate import Certificate, assumed, attributes
 
 PAPER = "Nelson et al. 2026"
@@ -38,6 +40,9 @@ class NearReport:
         """Return plain values, ready for JSON; what is not finite is None."""
         own = attributes(self, *(field.name for field in fields(self)))
         return own | {"holds": bool(self), "reasons": list(self.reasons)}
+
+    def _repr_html_(self) -> str:
+        return told(str(self), bool(self))
 
     def __str__(self) -> str:
         believed = dict.fromkeys(word for part in self.certificates for word in part.assumes)

@@ -7,6 +7,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from unmix._html import told
 from unmix.structure import Structure
 
 from .._certificate import ANSWER, Certificate, attributes, checked_structure, names, positions
@@ -65,6 +66,9 @@ class StructureCertificate:
         return summary(self)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return told(str(self), bool(self))
 
     @cached_property
     def unidentified(self) -> frozenset[int]:

@@ -11,11 +11,13 @@ async function bytes(k) {
   for (let i = 0; i < text.length; i++) found[i] = text.charCodeAt(i);
   return found.buffer;
 }
+function described(k) {
+  const known = about.columns[k], missing = known.bytes === 1 ? 255 : 65535;
+  return {...known, k, missing, scale: (known.high - known.low) / (missing - 1)};
+}
 async function read(k) {
-  const known = about.columns[k], buffer = await bytes(k);
-  const places = known.bytes === 1 ? new Uint8Array(buffer) : new Uint16Array(buffer);
-  const missing = known.bytes === 1 ? 255 : 65535;
-  return {...known, k, places, missing, scale: (known.high - known.low) / (missing - 1)};
+  const known = described(k), buffer = await bytes(k);
+  return {...known, places: known.bytes === 1 ? new Uint8Array(buffer) : new Uint16Array(buffer)};
 }
 function column(k) {
   if (!unpacked.has(k)) unpacked.set(k, read(k));
@@ -33,13 +35,18 @@ function figure(value) {
   const size = Math.abs(value);
   return size !== 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential(2) : String(Number(value.toPrecision(4)));
 }
-/* Names of some rows: all are in the page, or the server is asked. */
-async function rowsNamed(rows) {
-  if (about.served && rows.length) return (await fetch(`rows?at=${rows.join(",")}`)).json();
+/* Names of some rows, and their cells in some columns: all are in the page, or the server is asked for these few. */
+async function rowsNamed(rows, ks = []) {
+  if (about.served && rows.length) {
+    const found = await (await fetch(`rows?at=${rows.join(",")}&columns=${ks.join(",")}`)).json();
+    return {...found, cells: ks.map((k, j) => words(k, found.cells[j]))};
+  }
+  const cols = await Promise.all(ks.map(column)), cells = cols.map(col => rows.map(row => shown(col, row)));
   const pick = all => all === null || all === undefined ? null : rows.map(row => all[row]);
-  return told === null ? {ids: null, tokens: null, documents: null} :
-    {ids: pick(told.ids), tokens: pick(told.tokens), documents: pick(told.documents)};
+  return told === null ? {ids: null, tokens: null, documents: null, cells} :
+    {ids: pick(told.ids), tokens: pick(told.tokens), documents: pick(told.documents), cells};
 }
+const words = (k, places) => { const known = described(k); return places.map((_, at) => shown({...known, places}, at)); };
 const idOf = (names, place, row) => names.ids === null ? `row ${row}` : names.ids[place];
 
 /* The rows that are selected: a mask over all of them, or null for every row. */
@@ -49,26 +56,32 @@ async function select(state) {
   const first = await column(named.get(state.x)), second = await column(named.get(state.y));
   const n = first.places.length;
   if (state.box === null) { selection.mask = null; selection.count = n; return; }
-  const inside = (col, low, high) => [Math.ceil((low - col.low) / col.scale), Math.floor((high - col.low) / col.scale)];
+  const inside = (col, low, high) => [Math.max(0, Math.ceil((low - col.low) / col.scale)), Math.min(col.missing - 1, Math.floor((high - col.low) / col.scale))];
   const [a, b] = inside(first, state.box[0], state.box[1]), [c, d] = inside(second, state.box[2], state.box[3]);
   const mask = new Uint8Array(n), xs = first.places, ys = second.places;
   let count = 0;
-  for (let i = 0; i < n; i++)
-    if (xs[i] >= a && xs[i] <= b && ys[i] >= c && ys[i] <= d && xs[i] !== first.missing && ys[i] !== second.missing) { mask[i] = 1; count++; }
+  for (let i = 0; i < n; i++) { const x = xs[i], y = ys[i], is = (x >= a & x <= b & y >= c & y <= d); mask[i] = is; count += is; }
   selection.mask = mask; selection.count = count;
 }
-/* The selected rows of the largest or smallest values, by one pass that keeps the best few. */
-function extremes(col, most, sign) {
-  const best = [], {places, missing} = col;
-  let bound = -Infinity;
-  for (let i = 0; i < places.length; i++) {
-    if (places[i] === missing || !chosen(i)) continue;
-    const value = sign * places[i];
-    if (best.length === most && value <= bound) continue;
-    best.push([value, i]);
-    best.sort((p, q) => q[0] - p[0] || p[1] - q[1]);
-    if (best.length > most) best.pop();
-    if (best.length === most) bound = best[most - 1][0];
+/* How often each place occurs among the selected rows: histograms and both ends follow from it. */
+function tally(col) {
+  const counts = new Uint32Array(col.missing), {places, missing} = col, {mask} = selection, n = places.length;
+  if (mask === null) { for (let i = 0; i < n; i++) if (places[i] !== missing) counts[places[i]]++; }
+  else for (let i = 0; i < n; i++) if (mask[i] === 1 && places[i] !== missing) counts[places[i]]++;
+  return counts;
+}
+/* The selected rows of the largest and the smallest values: where these begin is counted, then they are gathered. */
+function extremes(col, counts, most) {
+  let above = counts.length - 1, below = 0, many = 0, few = 0;
+  while (above > 0 && (many += counts[above]) < most) above--;
+  while (below < counts.length - 1 && (few += counts[below]) < most) below++;
+  const {places, missing} = col, {mask} = selection, high = [], low = [], n = places.length;
+  for (let i = 0; i < n; i++) {
+    const place = places[i];
+    if (place < above && place > below || place === missing || mask !== null && mask[i] === 0) continue;
+    if (place > above || (place === above && high.length < 4 * most)) high.push(i);
+    if (place < below || (place === below && low.length < 4 * most)) low.push(i);
   }
-  return best.map(each => each[1]);
+  const best = (rows, sign) => rows.sort((p, q) => sign * (places[q] - places[p]) || p - q).slice(0, most);
+  return [best(high, 1), best(low, -1)];
 }

@@ -23,11 +23,23 @@ function spark(counts) {
   return s("svg", {class: "spark", viewBox: "0 0 100 30", preserveAspectRatio: "none", "aria-hidden": "true"}, s("path", {d: path}));
 }
 const BINS = 40;
-function counted(col, test) {
-  const counts = new Float64Array(BINS), top = col.missing;
-  for (let i = 0; i < col.places.length; i++)
-    if (col.places[i] !== top && test(i)) counts[Math.min(BINS - 1, Math.floor(col.places[i] / top * BINS))]++;
-  return counts;
+const whole = new Map();  // bars of all rows, column by column
+function binned(counts) {
+  const found = new Float64Array(BINS), top = counts.length;
+  for (let place = 0; place < top; place++) found[Math.floor(place / top * BINS)] += counts[place];
+  return found;
+}
+function ofAll(col, counts) {
+  if (!whole.has(col.k) && selection.mask === null) whole.set(col.k, binned(counts));
+  if (!whole.has(col.k)) { const {mask} = selection; selection.mask = null; whole.set(col.k, binned(tally(col))); selection.mask = mask; }
+  return whole.get(col.k);
+}
+/* The selected rows of each level of a column of words, bar by bar. */
+function byLevel(col, by) {
+  const found = by.levels.map(() => new Float64Array(BINS)), {places, missing} = col, share = BINS / missing;
+  for (let i = 0; i < places.length; i++)
+    if (places[i] !== missing && by.places[i] !== by.missing && chosen(i)) found[by.places[i]][Math.floor(places[i] * share)]++;
+  return found;
 }
 const WIDE = 480, HIGH = 190, BASE = 165;
 function axis(col) {
@@ -35,25 +47,26 @@ function axis(col) {
   return [s("line", {class: "axis", x1: 0, x2: WIDE, y1: BASE, y2: BASE}),
     text(0, figure(col.low), "start"), text(WIDE, figure(col.high), "end"), text(WIDE / 2, col.name, "middle")];
 }
-function bars(counts, most, kind) {
+const between = (col, k, n) => `${figure(col.low + k / BINS * (col.high - col.low))} to ${figure(col.low + (k + 1) / BINS * (col.high - col.low))}: ${n.toLocaleString("en")} rows`;
+function bars(col, counts, most, kind) {
   const wide = WIDE / BINS, made = [];
   counts.forEach((n, k) => { if (n) { const high = 155 * n / most;
-    made.push(s("rect", {class: kind, x: k * wide, width: wide - 1, y: BASE - high, height: high}, s("title", {}, `${n} rows`))); } });
+    made.push(s("rect", {class: kind, x: k * wide, width: wide - 1, y: BASE - high, height: high}, s("title", {}, between(col, k, n)))); } });
   return made;
 }
 /* All rows in grey, those selected in blue; or, by a column of words, one line for each of its levels. */
-function histogram(col, by) {
+function histogram(col, counts, by) {
   const plot = s("svg", {class: "plot", viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": `Histogram of ${col.name}`});
   if (by === null) {
-    const all = counted(col, () => true), most = Math.max(...all, 1);
-    plot.append(...bars(all, most, "all"));
-    plot.append(...bars(counted(col, chosen), most, "some"), ...axis(col));
+    const all = ofAll(col, counts), most = Math.max(...all, 1);
+    if (selection.mask !== null) plot.append(...bars(col, all, most, "all"));
+    plot.append(...bars(col, binned(counts), most, "some"), ...axis(col));
     return plot;
   }
+  const found = byLevel(col, by), wide = WIDE / BINS;
   levelsOf(by).forEach((k, place) => {
-    const counts = counted(col, i => by.places[i] === k && chosen(i)), total = counts.reduce((a, b) => a + b, 0);
-    const most = Math.max(...counts, 1), wide = WIDE / BINS;
-    const path = [...counts].map((n, j) => `${j ? "H" : "M0 " + BASE + "H"}${(j * wide).toFixed(1)}V${(BASE - 155 * n / most).toFixed(1)}`).join("") + `H${WIDE}V${BASE}`;
+    const total = found[k].reduce((a, b) => a + b, 0), most = Math.max(...found[k], 1);
+    const path = [...found[k]].map((n, j) => `${j ? "H" : "M0 " + BASE + "H"}${(j * wide).toFixed(1)}V${(BASE - 155 * n / most).toFixed(1)}`).join("") + `H${WIDE}V${BASE}`;
     plot.append(s("path", {class: "level", d: path, stroke: colourOf(place)}, s("title", {}, `${by.levels[k]}: ${total} rows`)));
   });
   plot.append(...axis(col));

@@ -63,49 +63,56 @@ async function inText(col, rows) {
     const parts = around.map((i, k) => {
       if (own !== null && names.documents[k] !== own) return null;
       const share = Math.max(0, valueAt(col, i)) / Math.max(col.high, 1e-12), made = h("mark", {class: i === row ? "here" : null}, names.tokens[k]);
-      made.style.background = `color-mix(in srgb, var(--care) ${Math.round(60 * share)}%, transparent)`;
+      made.style.background = `color-mix(in srgb, var(--care) ${Math.round(38 * share)}%, transparent)`;
       return made;
     });
     return h("li", {}, h("strong", {}, `${figure(valueAt(col, row))} `), h("span", {class: "text"}, parts.filter(Boolean)));
   };
   return h("ul", {class: "plain"}, await Promise.all(rows.map(line)));
 }
-async function inTable(card, col, rows) {
-  const beside = [...about.columns.keys()].filter(k => about.columns[k].role === "metadata").slice(0, 4);
-  const top = card.variables.map(each => named.get(each.name)).filter(k => k !== undefined).slice(0, 4);
-  const cols = await Promise.all([...beside, ...top].map(column)), names = await rowsNamed(rows);
-  const head = ["row", card.name, ...cols.map(each => each.name)];
-  return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Examples"}, h("table", {class: "lines"}, h("thead", {}, h("tr", {}, head.map(text => h("th", {scope: "col"}, text)))),
-    h("tbody", {}, rows.map((row, k) => h("tr", {}, h("th", {scope: "row"}, idOf(names, k, row)), h("td", {}, figure(valueAt(col, row))), cols.map(each => h("td", {}, shown(each, row))))))));
+const MOST_BESIDE = 4, MOST_TOP = 3;
+const besides = card => [...[...about.columns.keys()].filter(k => about.columns[k].role === "metadata").slice(0, MOST_BESIDE),
+  ...card.variables.map(each => named.get(each.name)).filter(k => k !== undefined).slice(0, MOST_TOP)];
+function inTable(card, col, rows, title, names) {
+  const ks = besides(card), head = [about.kind === "cells" ? "cell" : "row", card.name, ...ks.map(k => about.columns[k].name)];
+  return h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `${title} examples`}, h("table", {class: "lines"}, h("thead", {}, h("tr", {}, head.map(text => h("th", {scope: "col"}, text)))),
+    h("tbody", {}, rows.map((row, k) => h("tr", {}, h("th", {scope: "row"}, idOf(names, k, row)), h("td", {}, figure(valueAt(col, row))), names.cells.map(cells => h("td", {}, cells[k])))))));
 }
-async function examples(card, col) {
-  const draw = rows => about.kind === "images" ? pictures(col, rows) : about.kind === "text" ? inText(col, rows) : inTable(card, col, rows);
-  const ends = about.kind === "text" ? [["Most active", 1]] : [["Most active", 1], ["Least active", -1]];
-  const found = await Promise.all(ends.map(async ([title, sign]) => [h("h4", {}, title), await draw(extremes(col, EXAMPLES, sign))]));
-  const made = block("Examples", selection.mask === null ? null : h("p", {}, `Of the ${selection.count.toLocaleString("en")} rows that are selected.`), found);
+async function examples(card, col, counts) {
+  const [most, least] = extremes(col, counts, EXAMPLES), asked = [...most, ...least];
+  const names = about.kind === "images" || about.kind === "text" ? null : await rowsNamed(asked, besides(card));  // both ends at once
+  const part = rows => { const at = rows.map(row => asked.indexOf(row)); return {ids: names.ids && at.map(k => names.ids[k]), cells: names.cells.map(cells => at.map(k => cells[k]))}; };
+  const draw = (rows, title) => about.kind === "images" ? pictures(col, rows) : about.kind === "text" ? inText(col, rows) : inTable(card, col, rows, title, part(rows));
+  const ends = about.kind === "text" ? [["Most active", most]] : [["Most active", most], ["Least active", least]];
+  const found = await Promise.all(ends.map(async ([title, rows]) => h("div", {}, h("h4", {}, title), rows.length ? await draw(rows, title) : h("p", {class: "quiet"}, "No row is selected."))));
+  const made = block("Examples", selection.mask === null ? null : h("p", {}, `Of the ${selection.count.toLocaleString("en")} rows that are selected.`), h("div", {class: "ends"}, found));
   made.className = "whole"; made.id = "examples";
   return made;
 }
-async function spreadOf(col, now) {
+async function spreadOf(col, counts, now) {
   const words = about.columns.filter(each => isWord(each)).map(each => each.name), by = words.includes(now.by) ? await column(named.get(now.by)) : null;
   const pick = h("select", {id: "by", onchange: event => go({by: event.target.value})}, h("option", {value: ""}, "all rows"), words.map(name => h("option", {value: name, selected: name === now.by}, name)));
-  const plot = histogram(col, by), save = h("button", {type: "button", onclick: () => saveSvg(plot, col.name)}, "Save as SVG");
+  const plot = histogram(col, counts, by), save = h("button", {type: "button", id: "save-svg", onclick: () => saveSvg(plot, col.name)}, "Save as SVG");
   return block("Its values", h("div", {class: "controls"}, words.length ? h("label", {}, "By", pick) : null, save), plot, by === null ? null : [legend(by), ...levelTable(col, by)]);
 }
 function around(card) {
   const kinds = [...new Set(card.near.map(each => each.by))];
-  const line = kind => h("p", {}, `By ${kind}: `, card.near.filter(each => each.by === kind).flatMap(each => [jump(each.latent), ` ${each.value.toFixed(2)}  `]));
+  const line = kind => [h("h4", {}, `Nearest by ${kind}`), h("p", {class: "near"}, card.near.filter(each => each.by === kind).map(each => h("span", {}, jump(each.latent), ` ${each.value.toFixed(2)}`)))];
   const other = about.runs.map(run => { const pair = run.pairs[card.column];
-    return h("li", {}, `${run.name}: ${pair.word}${pair.partner < 0 ? "" : `, nearest z${pair.partner}`}${pair.r === null ? "" : `, correlation ${pair.r.toFixed(2)} (noise does as well at a rate of ${pair.noise.toFixed(3)})`} `,
-      pair.partner < 0 ? "" : h("button", {type: "button", class: "link", onclick: () => go({x: card.name, y: `${run.name} z${pair.partner}`, box: null})}, "draw")); });
-  return block("Neighbours, and other runs", kinds.map(line), other.length ? h("ul", {class: "plain"}, other) : null);
+    return h("li", {}, `${run.name}: ${pair.word}${pair.partner < 0 ? "" : `, nearest z${pair.partner}`}${pair.r === null ? "" : `, correlation ${pair.r.toFixed(2)} (noise does as well at a rate of ${pair.noise.toFixed(3)})`} `, against(card, run, pair)); });
+  return block("Neighbours, and other runs", kinds.map(line), other.length ? [h("h4", {}, "In other runs"), h("ul", {class: "plain"}, other)] : null);
 }
+const against = (card, run, pair) => pair.partner < 0 ? "" : h("button", {type: "button", class: "link", "aria-label": `Draw ${card.name} against z${pair.partner} of ${run.name}`, onclick: () => go({x: card.name, y: `${run.name} z${pair.partner}`, box: null})}, "draw");
+/* What is said of a latent is drawn when it is chosen; its values and examples when the selection changes too. */
+let said = null;
 async function drawLatent(now) {
-  const card = latents[now.latent], col = await column(card.column);
-  const parts = [reasons(card), moves(card), traverse(card), await spreadOf(col, now), around(card), await examples(card, col)];
+  const card = latents[now.latent], col = await column(card.column), counts = tally(col);
+  const moving = [await spreadOf(col, counts, now), await examples(card, col, counts)];
   return () => {
+    if (said?.card === card) { const held = document.activeElement?.id; said.moving.forEach((old, k) => old.replaceWith(moving[k])); said.moving = moving; if (held) document.getElementById(held)?.focus(); return; }
+    said = {card, moving};
     document.getElementById("latent-title").textContent = card.label ? `${card.name}: ${card.label}` : card.name;
-    document.getElementById("view").replaceChildren(...parts.filter(Boolean));
+    document.getElementById("view").replaceChildren(...[reasons(card), moves(card), traverse(card), moving[0], around(card), moving[1]].filter(Boolean));
   };
 }
 function drawRuns() {
@@ -116,7 +123,7 @@ function drawRuns() {
   document.getElementById("matched").replaceChildren(...about.runs.flatMap(run => {
     const rows = latents.map(card => { const pair = run.pairs[card.column], matched = pair.status === "alone";
       return h("tr", {"data-status": pair.status}, h("th", {scope: "row"}, jump(card.column)), h("td", {class: "chance"}, `${percent(card.p)} `, pill(card)), h("td", {class: "words"}, card.label),
-        h("td", {}, pair.word), h("td", {}, pair.r === null ? "–" : pair.r.toFixed(2)), matched ? side(run, pair.partner) : none()); });
+        h("td", {}, pair.word), h("td", {}, pair.r === null ? "–" : pair.r.toFixed(2), " ", against(card, run, pair)), matched ? side(run, pair.partner) : none()); });
     const lone = run.unmatched.map(k => h("tr", {"data-status": "unmatched"}, h("th", {scope: "row"}, "–"), h("td", {}), h("td", {}), h("td", {}, `only in ${run.name}`), h("td", {}, "–"), side(run, k)));
     const left = latents.filter(card => run.pairs[card.column].status !== "alone").map(card => card.name);
     const words = names => names.length ? names.join(", ") : "none";

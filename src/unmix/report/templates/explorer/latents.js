@@ -2,27 +2,23 @@
 const list = document.getElementById("list"), latents = about.latents;
 const percent = p => p === null ? "–" : p.toFixed(2);
 const pill = card => h("span", {class: `pill ${card.tone}`}, card.word);
-const strongest = card => card.variables.length ? card.variables[0] : null;
 const foundIn = card => about.runs.map(run => run.pairs[card.column]).filter(Boolean);
 const HEADS = [
   ["latent", "Latent", card => card.column],
+  ["shape", "Values", null],
   ["trust", "Trust", card => card.p === null ? -1 : -card.p],
   ["label", "Stands for", card => card.label],
-  ["top", "Strongest variable", card => strongest(card) === null ? "" : strongest(card).name],
-  ["goes", "Goes with", card => card.related.length ? card.related[0].text : ""],
+  ["goes", "Goes with", card => card.related.length ? card.related[0].short : ""],
   ["share", about.kind === "text" ? "On in" : "Moves", card => card.share === null ? 0 : -card.share],
   ["runs", "In other runs", card => -foundIn(card).filter(pair => pair.status === "alone").length],
-  ["shape", "Values", null],
-].filter(([key]) => (key !== "top" || latents.some(card => card.variables.length)) &&
-  (key !== "goes" || latents.some(card => card.related.length)) && (key !== "runs" || about.runs.length));
+].filter(([key]) => (key !== "goes" || latents.some(card => card.related.length)) && (key !== "runs" || about.runs.length));
 const cells = {
   latent: card => h("th", {scope: "row"}, h("button", {type: "button", onclick: () => go({latent: card.column})}, card.name)),
   trust: card => h("td", {class: "chance"}, `${percent(card.p)} `, pill(card)),
   label: card => h("td", {class: "words"}, card.label),
-  top: card => h("td", {class: "words"}, strongest(card) === null ? "" : `${strongest(card).sign}${strongest(card).name} ${Math.abs(strongest(card).size).toFixed(2)}`),
-  goes: card => h("td", {class: "words"}, card.related.length ? card.related[0].text : ""),
+  goes: card => h("td", {class: "words"}, card.related.length ? card.related[0].short : ""),
   share: card => h("td", {}, card.share === null ? "–" : about.kind === "images" ? `${(255 * card.share).toFixed(0)} levels` : `${(100 * card.share).toFixed(about.kind === "text" ? 2 : 0)}%`),
-  runs: card => h("td", {}, foundIn(card).map(pair => h("div", {}, `${pair.word}${pair.r === null ? "" : ` (${pair.r.toFixed(2)})`}`))),
+  runs: card => h("td", {}, foundIn(card).map(pair => h("div", {}, `${pair.word}${pair.r === null ? "" : ` ${pair.r.toFixed(2)}`}`))),
   shape: card => h("td", {}, spark(card.bars)),
 };
 const lines = new Map(latents.map(card => [card.column, h("tr", {"data-latent": card.column}, HEADS.map(([key]) => cells[key](card)))]));
@@ -47,9 +43,12 @@ function drawList(now) {
   const fits = card => words.every(word => searched.get(card.column).includes(word)) && (now.verdict === "" || card.word === now.verdict);
   visible = arranged(now.sort).filter(fits);
   list.tBodies[0].replaceChildren(...visible.map(card => lines.get(card.column)));
-  for (const [k, line] of lines) k === now.latent ? line.setAttribute("aria-current", "true") : line.removeAttribute("aria-current");
+  drawCurrent(now);
   for (const cell of list.tHead.rows[0].cells)
     cell.dataset.key === key ? cell.setAttribute("aria-sort", down === "down" ? "descending" : "ascending") : cell.removeAttribute("aria-sort");
   document.getElementById("nothing").hidden = visible.length > 0;
+}
+function drawCurrent(now) {
+  for (const [k, line] of lines) k === now.latent ? line.setAttribute("aria-current", "true") : line.removeAttribute("aria-current");
 }
 let visible = [];

@@ -5,16 +5,18 @@ const rgb = hex => [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16));
 
 /* Count rows pixel by pixel, so that a million of them cost one pass; the colour is that of the last row there. */
 function rasterise(xs, ys, by, area, radius) {
-  const w = Math.floor(area.w), tall = Math.floor(area.h), grey = new Uint16Array(w * tall), lit = new Uint16Array(w * tall), kind = new Uint8Array(w * tall);
+  const w = Math.floor(area.w), tall = Math.floor(area.h), grey = new Uint32Array(w * tall), lit = new Uint32Array(w * tall), kind = new Uint8Array(w * tall);
   const sx = (w - 1) / (xs.missing - 1), sy = (tall - 1) / (ys.missing - 1), n = xs.places.length;
+  const px = xs.places, py = ys.places, mx = xs.missing, my = ys.missing, {mask} = selection;
+  const across = new Uint32Array(mx), up = new Uint32Array(my);  // where each place lies in the picture
+  for (let k = 0; k < mx; k++) across[k] = k * sx;
+  for (let k = 0; k < my; k++) up[k] = Math.floor(tall - 1 - k * sy) * w;
+  const shade = by === null ? null : isWord(by) ? k => k === by.missing ? 255 : Math.min(k, COLOURS.length - 1) : k => k === by.missing ? 255 : Math.floor(255 * k / by.missing);
   for (let i = 0; i < n; i++) {
-    const a = xs.places[i], b = ys.places[i];
-    if (a === xs.missing || b === ys.missing) continue;
-    const at = Math.floor(tall - 1 - b * sy) * w + Math.floor(a * sx);
-    if (selection.mask === null || selection.mask[i]) {
-      if (lit[at] < 65535) lit[at]++;
-      if (by !== null) kind[at] = by.places[i] === by.missing ? 255 : isWord(by) ? Math.min(by.places[i], COLOURS.length - 1) : Math.floor(255 * by.places[i] / by.missing);
-    } else if (grey[at] < 65535) grey[at]++;
+    const a = px[i], b = py[i];
+    if (a === mx || b === my) continue;
+    const at = up[b] + across[a];
+    if (mask === null || mask[i] === 1) { lit[at]++; if (shade !== null) kind[at] = shade(by.places[i]); } else grey[at]++;
   }
   return {w, tall, grey, lit, kind, radius};
 }
@@ -31,6 +33,7 @@ function painted(found, by) {
     spread(at, by === null ? blue : kind[at] === 255 && isWord(by) ? quiet : isWord(by) ? colours[kind[at]] : ramps[kind[at]], Math.min(255, 160 + 25 * lit[at]));
   return picture;
 }
+const rampKey = by => h("span", {class: "ramp"}, `${by.name} ${figure(by.low)}`, h("b", {"aria-hidden": "true"}), figure(by.high));
 function frame(xs, ys, area) {
   const pen = canvas.getContext("2d");
   pen.strokeStyle = ink("--line"); pen.strokeRect(area.x - .5, area.y - .5, area.w + 1, area.h + 1);
@@ -48,42 +51,57 @@ function rectangle(box, xs, ys, area) {
   pen.strokeRect(px(box[0]), py(box[3]), px(box[1]) - px(box[0]), py(box[2]) - py(box[3]));
   pen.setLineDash([]); pen.lineWidth = 1;
 }
+const SHOWN = "*";  // colour by whichever latent is looked at
 let drawn = null;
 async function drawPlane(now) {
   const [xs, ys] = [await column(named.get(now.x)), await column(named.get(now.y))];
-  const by = now.colour === "" ? null : await column(named.get(now.colour)), area = inner();
+  const colour = now.colour === SHOWN ? latents[now.latent].name : now.colour;
+  const by = colour === "" ? null : await column(named.get(colour)), area = inner();
+  if (about.served) await new Promise(done => setTimeout(done));  // the server is asked for examples first, and both work at once
+  const radius = xs.places.length > 30000 ? 0 : xs.places.length > 3000 ? 1 : 2, picture = painted(rasterise(xs, ys, by, area, radius), by);
   return () => {
-    const pen = canvas.getContext("2d"), radius = xs.places.length > 30000 ? 0 : xs.places.length > 3000 ? 1 : 2;
+    const pen = canvas.getContext("2d");
     pen.clearRect(0, 0, canvas.width, canvas.height);
-    pen.putImageData(painted(rasterise(xs, ys, by, area, radius), by), Math.ceil(area.x), Math.ceil(area.y));
+    pen.putImageData(picture, Math.ceil(area.x), Math.ceil(area.y));
     frame(xs, ys, area);
     if (now.box !== null) rectangle(now.box, xs, ys, area);
     drawn = {xs, ys, area};
-    document.getElementById("legend").replaceChildren(...(by === null ? [] : isWord(by) ? [legend(by)] : [`${by.name}: blue ${figure(by.low)}, orange ${figure(by.high)}`]));
+    document.getElementById("legend").replaceChildren(...(by === null ? [] : isWord(by) ? [legend(by)] : [rampKey(by)]));
     const n = selection.count.toLocaleString("en"), all = xs.places.length.toLocaleString("en");
     document.getElementById("count").textContent = now.box === null ? `All ${all} rows.` : `${n} of ${all} rows are selected.`;
     canvas.setAttribute("aria-label", `${xs.name} against ${ys.name}, ${now.box === null ? all : `${n} of ${all}`} rows`);
     bounds(now, xs, ys);
   };
 }
+/* Menus are made once, and then told what is chosen. */
 function axes(now) {
-  const roles = [["latent", "Latents"], ["map", "Map: most variance of codes"], ["other", "Other runs"], ["variable", "Variables"], ["metadata", "Other columns"]];
-  const menu = (name, title, fits, none) => {
+  const roles = [["latent", "Latents"], ["map", "Maps"], ["other", "Other runs"], ["variable", "Variables"], ["metadata", "Other columns"]];
+  const menu = (name, title, fits, none = []) => {
     const groups = roles.map(([role, words]) => [words, about.columns.filter(each => each.role === role && fits(each))]).filter(([, each]) => each.length);
-    const option = each => h("option", {value: each.name, selected: each.name === now[name]}, each.name);
+    const option = each => h("option", {value: each.name}, each.name);
     return h("label", {}, title, h("select", {id: `axis-${name}`, onchange: event => go(name === "colour" ? {colour: event.target.value} : {[name]: event.target.value, box: null})},
-      none ? h("option", {value: ""}, none) : null, groups.map(([words, each]) => h("optgroup", {label: words}, each.map(option)))));
+      none.map(([value, words]) => h("option", {value}, words)), groups.map(([words, each]) => h("optgroup", {label: words}, each.map(option)))));
   };
-  const flat = named.has("map 1") ? h("button", {type: "button", onclick: () => go({x: "map 1", y: "map 2", box: null})}, "Map of all latents") : null;
-  document.getElementById("axes").replaceChildren(menu("x", "Across", each => !isWord(each)), menu("y", "Up", each => !isWord(each)), menu("colour", "Colour", () => true, "one colour"), ...(flat ? [flat] : []));
+  const field = document.getElementById("axes");
+  if (!field.children.length) field.append(menu("x", "Across", each => !isWord(each)), menu("y", "Up", each => !isWord(each)), menu("colour", "Colour", () => true, [["", "one colour"], [SHOWN, "the latent shown"]]), ...maps());
+  for (const name of ["x", "y", "colour"]) document.getElementById(`axis-${name}`).value = now[name];
+}
+/* Columns of maps come in pairs: of all codes, and those that the data bring. */
+function maps() {
+  const found = about.columns.filter(each => each.role === "map").map(each => each.name), pairs = found.filter((_, k) => k % 2 === 0).map((name, k) => [name, found[2 * k + 1]]);
+  const button = ([x, y], k) => h("button", {type: "button", "data-map": x, onclick: () => go({x, y, box: null})}, k ? x.replace(/ 1$/, "") : "Map of all latents");
+  return pairs.map(button);
 }
 function bounds(now, xs, ys) {
   const field = document.getElementById("bounds"), all = [xs.low, xs.high, ys.low, ys.high], box = now.box ?? all;
-  const words = [`${xs.name} from`, "to", `${ys.name} from`, "to"];
-  const change = (k, value) => { const next = [...box]; next[k] = Number.isFinite(value) ? value : all[k]; go({box: next}); };
-  const made = words.map((text, k) => h("label", {}, text, h("input", {type: "number", step: "any", value: Number(box[k].toPrecision(5)), "data-bound": k, "aria-label": `${k < 2 ? xs.name : ys.name} ${k % 2 ? "to" : "from"}`, onchange: event => change(k, event.target.valueAsNumber)})));
-  if (field.contains(document.activeElement)) return;
-  field.replaceChildren(h("legend", {}, "Rows that are selected"), ...made, h("button", {type: "button", id: "all", onclick: () => go({box: null})}, "Select all rows"));
+  const change = (k, value) => { const next = [...(state.box ?? all)]; next[k] = Number.isFinite(value) ? value : all[k]; go({box: next}); };
+  if (field.dataset.of !== JSON.stringify([xs.name, ys.name])) {
+    const input = k => h("input", {type: "number", step: "any", "data-bound": k, "aria-label": `${k < 2 ? xs.name : ys.name} ${k % 2 ? "to" : "from"}`, onchange: event => change(k, event.target.valueAsNumber)});
+    const pair = (name, k) => h("div", {class: "pair"}, h("span", {}, name), input(k), h("span", {"aria-hidden": "true"}, "to"), input(k + 1));
+    field.replaceChildren(h("legend", {}, "Bounds"), pair(xs.name, 0), pair(ys.name, 2), h("button", {type: "button", id: "all", onclick: () => go({box: null})}, "Select all rows"));
+    field.dataset.of = JSON.stringify([xs.name, ys.name]);
+  }
+  for (const input of field.querySelectorAll("input")) if (input !== document.activeElement) input.value = Number(box[input.dataset.bound].toPrecision(5));
 }
 /* Dragging. */
 const place = event => { const found = canvas.getBoundingClientRect(), zoom = canvas.width / found.width;
@@ -98,6 +116,7 @@ canvas.addEventListener("pointermove", event => {
   const to = place(event);
   requestAnimationFrame(() => { waiting = false; if (from !== null) brush(from, to, false); });
 });
+canvas.addEventListener("pointercancel", () => { from = null; });
 canvas.addEventListener("pointerup", event => { if (from === null) return; const begun = from; from = null; brush(begun, place(event), true); });
 function brush(begun, to, done) {
   if (Math.abs(begun[0] - to[0]) < 4 && Math.abs(begun[1] - to[1]) < 4) { if (done) go({box: null}); return; }

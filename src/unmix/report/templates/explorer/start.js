@@ -1,12 +1,12 @@
 /* What is shown is in the address: every change goes through `go`, and the address can be passed on. */
 const byTrust = [...latents].sort((a, b) => a.place - b.place);
 const START = {latent: byTrust[0].column, x: latents[byTrust[0].column].name, y: latents[(byTrust[1] ?? byTrust[0]).column].name,
-  colour: "", by: "", sort: "place", filter: "", verdict: "", box: null};
+  colour: "", by: "", sort: "place", filter: "", verdict: "", box: null, ...about.start};
 function fromAddress() {
   const given = new URLSearchParams(location.hash.slice(1)), found = {...START};
   for (const name of ["colour", "by", "filter", "verdict", "sort"]) if (given.has(name)) found[name] = given.get(name);
   for (const name of ["x", "y"]) if (named.has(given.get(name)) && !isWord(about.columns[named.get(given.get(name))])) found[name] = given.get(name);
-  if (!named.has(found.colour)) found.colour = "";
+  if (!named.has(found.colour) && found.colour !== SHOWN) found.colour = START.colour;
   const at = latents.findIndex(card => card.name === given.get("latent"));
   if (at >= 0) found.latent = at;
   const box = (given.get("box") ?? "").split(",").map(Number);
@@ -22,14 +22,17 @@ function toAddress(now) {
   }
   return `#${given}`;
 }
-let state = fromAddress(), turn = 0;
+let state = fromAddress(), turn = 0, before = null;
+const differs = (now, ...names) => before === null || names.some(name => before[name] !== now[name]);
 async function draw() {
   const now = state, mine = ++turn;
   await select(now);
-  drawList(now); axes(now);
-  const [plane, latent] = await Promise.all([drawPlane(now), drawLatent(now)]);
+  const [latent, plane] = await Promise.all([drawLatent(now), drawPlane(now)]);
   if (mine !== turn) return;  // something newer is being drawn
+  if (differs(now, "filter", "sort", "verdict")) drawList(now); else if (differs(now, "latent")) drawCurrent(now);
+  if (differs(now, "x", "y", "colour")) axes(now);
   plane(); latent();
+  before = now;
   document.documentElement.dataset.drawn = String(mine);
 }
 function go(change, done = true) {
