@@ -1,5 +1,6 @@
 """Worlds that are harder than those the defaults were chosen on, by the arguments of a cell."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,9 @@ def domains(
     u = rng.integers(n_domains, size=n_samples)
     scales = np.exp(rng.uniform(np.log(0.3), np.log(2.0), (n_domains, n)))
     centres = rng.uniform(-2, 2, (n_domains, n)) * means
-    e = np.sqrt(shared) * rng.normal(size=(n_samples, 1)) + np.sqrt(1 - shared) * rng.normal(size=(n_samples, n))
+    e = np.sqrt(shared) * rng.normal(size=(n_samples, 1)) + np.sqrt(1 - shared) * rng.normal(
+        size=(n_samples, n)
+    )
     z = centres[u] + scales[u] * e
     family = family_of(seed)
     if n_layers:
@@ -79,8 +82,8 @@ def slots(
     n_samples: int,
     seed: int,
     *,
-    sizes: tuple[int, ...] = (3, 3, 3),
-    rows: int = 20,
+    sizes: Sequence[int] = (3, 3, 3),
+    width: int = 20,
     overlap: float = 0.25,
     n_layers: int = 2,
     shared: float = 0.0,
@@ -90,13 +93,15 @@ def slots(
     `shared` is the correlation of latents of different slots, which have a cause in common.
     """
     rng = np.random.default_rng((53, seed))
-    n, step = sum(sizes), max(1, round((1 - overlap) * rows))
-    z = np.sqrt(shared) * rng.normal(size=(n_samples, 1)) + np.sqrt(1 - shared) * rng.normal(size=(n_samples, n))
-    x = np.zeros((n_samples, step * (len(sizes) - 1) + rows))
+    n, step = sum(sizes), max(1, round((1 - overlap) * width))
+    z = np.sqrt(shared) * rng.normal(size=(n_samples, 1)) + np.sqrt(1 - shared) * rng.normal(
+        size=(n_samples, n)
+    )
+    x = np.zeros((n_samples, step * (len(sizes) - 1) + width))
     partition = tuple(map(tuple, np.split(np.arange(n), np.cumsum(sizes)[:-1])))
     for k, slot in enumerate(partition):
-        own = layers(z[:, slot], rows, n_layers, rng, family=family_of(seed))
-        x[:, k * step : k * step + rows] += own / own.std(0)
+        own = layers(z[:, slot], width, n_layers, rng, family=family_of(seed))
+        x[:, k * step : k * step + width] += own / own.std(0)
     return LatentDataset(x, z, hidden={"slot": np.repeat(np.arange(len(sizes)), sizes)})
 
 
