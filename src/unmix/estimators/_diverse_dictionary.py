@@ -48,7 +48,11 @@ class DiverseDictionaryLearning(LatentEstimator):
 
     With as many latents as observed variables a code that copies x has the fewest dependencies of all. There
     the starts are uncorrelated, correlations of the codes are penalised, and coordinates are not changed
-    between rounds.
+    between rounds. Where independent components of x are far from normal, all but one, their laws tell the
+    latents, and all restarts begin there.
+
+    Columns in skewed units (exponentials, cubes) are read by normal scores, if as many directions as latents
+    explain far more of those than of x as it is.
 
     Parameters
     ----------
@@ -63,6 +67,9 @@ class DiverseDictionaryLearning(LatentEstimator):
         Weight of the KL term.
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories. The informed starts need `unmix.nn.residual_mlp`; other networks start at random.
+    effort : {"plain", "usual", "thorough"}
+        "thorough": three times as many starts, half as many passes again, and a second search for
+        coordinates, for about five times the time. "plain": units as given, and starts by sparsity alone.
     n_restarts : int
         Number of starts.
     max_iter, batch_size, lr, device, checkpoint, verbose, random_state
@@ -70,6 +77,8 @@ class DiverseDictionaryLearning(LatentEstimator):
 
     Attributes
     ----------
+    warped_ : bool
+        Whether columns are read by normal scores.
     encoder_, decoder_, structure_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
         As for `Autoencoder`; `transform` returns posterior means. `unmix.trust(model, X)` says which latents
         can be trusted; `unmix.theory.certify(model.structure_)` what would be identified if this structure is
