@@ -7,6 +7,7 @@ import unmix
 from unmix import DiverseDictionaryLearning
 from unmix.data import sparse_mixing
 from unmix.metrics import mcc
+from unmix.nn import mlp
 
 QUICK = {"n_restarts": 2, "max_iter": 5, "random_state": 0}
 
@@ -78,9 +79,18 @@ def test_laws_tell_latents_of_square_data():
     assert mcc(data.z, usual.transform(data.x)) > 0.97 > mcc(data.z, plain.transform(data.x))
 
 
-def test_a_thorough_fit_has_more_starts(given):
+def test_a_thorough_fit_has_more_starts_and_wider_networks(given, tmp_path):
     model = DiverseDictionaryLearning(4, effort="thorough", n_restarts=2, max_iter=2, random_state=0)
-    assert len(model.fit(given.x[:300]).restarts_) == 6
+    assert len(model.fit(given.x[:300]).restarts_) == 4
+    assert model.decoder_.residual[0].out_features == 128
+    again = unmix.load(model.save(tmp_path / "model"))
+    assert np.array_equal(again.transform(given.x), model.transform(given.x))
+
+
+def test_a_thorough_fit_leaves_networks_of_other_kinds_alone(given):
+    options = {"encoder": mlp, "decoder": mlp, "n_restarts": 1, "max_iter": 1, "random_state": 0}
+    model = DiverseDictionaryLearning(4, effort="thorough", **options).fit(given.x[:300])
+    assert model.decoder_[0].out_features == 64
 
 
 def test_an_unknown_effort_is_refused(given):

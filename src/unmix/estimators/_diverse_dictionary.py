@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from itertools import zip_longest
 from typing import Any, final
 
@@ -29,7 +30,8 @@ from ._latent_estimator import Factory, LatentEstimator, build
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 WEIGHT_TALL, WEIGHT_SQUARE, WEIGHT_CORRELATION = 0.015, 0.003, 0.1
 EFFORTS = ("plain", "usual", "thorough")
-_MORE_STARTS, _MORE_PASSES, _MORE_SEARCHES = 3, 1.5, 2  # of a thorough fit
+_FEW_ROWS, _BATCHES, _SMALLEST, _LONG = 2000, 10, 50, 100  # few rows go in at least ten batches, in long fits
+_MORE, _PASSES, _SEARCHES = 2, 1.25, 2  # of a thorough fit: starts and width of networks; passes; searches
 
 
 @final
@@ -52,7 +54,8 @@ class DiverseDictionaryLearning(LatentEstimator):
     latents, and all restarts begin there.
 
     Columns in skewed units (exponentials, cubes) are read by normal scores, if as many directions as latents
-    explain far more of those than of x as it is.
+    explain far more of those than of x as it is. Fewer than 2,000 rows are taken in batches of a tenth, 50
+    rows at least, unless there are fewer than 100 passes.
 
     Parameters
     ----------
@@ -68,8 +71,9 @@ class DiverseDictionaryLearning(LatentEstimator):
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories. The informed starts need `unmix.nn.residual_mlp`; other networks start at random.
     effort : {"plain", "usual", "thorough"}
-        "thorough": three times as many starts, half as many passes again, and a second search for
-        coordinates, for about five times the time. "plain": units as given, and starts by sparsity alone.
+        "thorough": twice as many starts, networks twice as wide, a quarter more passes, and a second search
+        for coordinates, for about five times the time. "plain": units as given, starts by sparsity alone and
+        few rows in one batch, as in the first version.
     n_restarts : int
         Number of starts.
     max_iter, batch_size, lr, device, checkpoint, verbose, random_state
@@ -146,7 +150,12 @@ class DiverseDictionaryLearning(LatentEstimator):
 
     def _plain(self, n_features: int) -> Objective:
         n = self.n_components_
-        networks = self.encoder(n_features, 2 * n), self.decoder(n, n_features)
+        encoder, decoder = (
+            (self.encoder, self.decoder)
+            if self.effort != "thorough"
+            else map(_wider, (self.encoder, self.decoder))
+        )
+        networks = encoder(n_features, 2 * n), decoder(n, n_features)
         square = n_features == n
         return Objective(*networks, n, variational=True, penalty=self.penalty, decorrelate=square)
 
@@ -160,9 +169,11 @@ class DiverseDictionaryLearning(LatentEstimator):
 
     def _trained(self, x: Tensor, pace: Pace) -> Trained:
         square, thorough = _is_square(x, self.n_components_), self.effort == "thorough"
-        n_restarts = self.n_restarts * (_MORE_STARTS if thorough else 1)
+        n_restarts = self.n_restarts * (_MORE if thorough else 1)
         if thorough:
-            pace = replace(pace, max_iter=round(_MORE_PASSES * pace.max_iter))
+            pace = replace(pace, max_iter=round(_PASSES * pace.max_iter))
+        if self.effort != "plain":
+            pace = _for_few(pace, len(x))
         members = build(self._plain, n_restarts, x, pace.seed)
         informed = has_linear_coordinates(members[0])
         if informed:
@@ -180,12 +191,33 @@ class DiverseDictionaryLearning(LatentEstimator):
             pace,
             beside=Noise(self.n_components_),
             improve=improve,
-            improve_rounds=_MORE_SEARCHES if thorough else 1,
+            improve_rounds=_SEARCHES if thorough else 1,
         )
 
 
 def _is_square(x: Tensor, n_components: int) -> bool:
     return x.shape[1] == n_components
+
+
+def _for_few(pace: Pace, n_samples: int) -> Pace:
+    """Take smaller batches of few rows, which would else have too few updates; short fits stay short.
+
+    >>> pace = Pace(200, 500, 1e-3, 0)
+    >>> [_for_few(pace, n).batch_size for n in (10_000, 2000, 500, 60)]
+    [500, 500, 50, 50]
+    """
+    if n_samples >= _FEW_ROWS or pace.max_iter < _LONG:
+        return pace
+    return replace(pace, batch_size=min(pace.batch_size, max(_SMALLEST, n_samples // _BATCHES)))
+
+
+def _wider(factory: Factory) -> Factory:
+    """Return networks with hidden layers twice as wide, where they are `residual_mlp`; else as they are."""
+    plain, given = (factory.func, factory.keywords) if isinstance(factory, partial) else (factory, {})
+    if plain is not residual_mlp:
+        return factory
+    hidden = given.get("hidden", signature(residual_mlp).parameters["hidden"].default)
+    return partial(factory, hidden=tuple(_MORE * width for width in hidden))
 
 
 def _around(objective: Objective, warp: Warp) -> Objective:

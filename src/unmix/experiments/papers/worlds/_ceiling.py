@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from unmix.nn import residual_mlp
 from unmix.objectives import Objective
-from unmix.training import Noise, Pace, train_restarts
+from unmix.training import Noise, Pace, device, train_restarts
 
 _STEPS, _BATCH, _RATE = 1500, 500, 2e-3
 
@@ -52,12 +52,12 @@ def from_truth(
     observed, latents = _white(x), _white(z)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        member: Objective = model._plain(x.shape[1])
+        member: Objective = model._plain(x.shape[1]).to(observed.device)
     told(member.encoder, member.decoder, observed, latents, seed, min(_STEPS, 20 * model.max_iter))
-    first = member.encode(observed).detach().numpy()
+    first = member.encode(observed).detach().cpu().numpy()
     pace = Pace(model.max_iter, model.batch_size, model.lr, seed)
     trained = train_restarts([member], weights, observed, pace, beside=Noise(z.shape[1]))
-    return {"told": first, "kept": trained.objective.encode(observed).detach().numpy()}
+    return {"told": first, "kept": trained.objective.encode(observed).detach().cpu().numpy()}
 
 
 def read_off(x: np.ndarray, z: np.ndarray, seed: int, n_steps: int) -> np.ndarray:
@@ -65,10 +65,13 @@ def read_off(x: np.ndarray, z: np.ndarray, seed: int, n_steps: int) -> np.ndarra
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder, decoder = residual_mlp(x.shape[1], z.shape[1]), residual_mlp(z.shape[1], x.shape[1])
-    told(encoder, decoder, _white(x), _white(z), seed, n_steps)
+    observed, latents = _white(x), _white(z)
+    encoder, decoder = encoder.to(observed.device), decoder.to(observed.device)
+    told(encoder, decoder, observed, latents, seed, n_steps)
     with torch.no_grad():
-        return encoder(_white(x)).numpy()
+        return encoder(observed).cpu().numpy()
 
 
 def _white(values: np.ndarray) -> Tensor:
-    return torch.as_tensor((values - values.mean(0)) / values.std(0), dtype=torch.float32)
+    white = (values - values.mean(0)) / values.std(0)
+    return torch.as_tensor(white, dtype=torch.float32).to(device())
