@@ -213,11 +213,11 @@ def _for_few(pace: Pace, n_samples: int) -> Pace:
 
 def _wider(factory: Factory) -> Factory:
     """Return networks with hidden layers twice as wide, where they are `residual_mlp`; else as they are."""
-    plain, given = (factory.func, factory.keywords) if isinstance(factory, partial) else (factory, {})
-    if plain is not residual_mlp:
+    given: dict[str, Any] = factory.keywords if isinstance(factory, partial) else {}
+    if (factory.func if isinstance(factory, partial) else factory) is not residual_mlp:
         return factory
     hidden = given.get("hidden", signature(residual_mlp).parameters["hidden"].default)
-    return partial(factory, hidden=tuple(_MORE * width for width in hidden))
+    return partial(residual_mlp, **given | {"hidden": tuple(_MORE * width for width in hidden)})
 
 
 def _around(objective: Objective, warp: Warp) -> Objective:
