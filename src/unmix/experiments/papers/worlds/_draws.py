@@ -1,7 +1,6 @@
 """Worlds that are harder than those the defaults were chosen on, by the arguments of a cell."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -118,6 +117,3 @@ def mixture(
         if number < n_layers - 1:
             x = np.where(x > 0, x, 0.2 * x)
     return LatentDataset(x, z)
-
-
-DRAWS: dict[str, Any] = {"sparse": sparse, "domains": domains, "slots": slots, "mixtures": mixture}
