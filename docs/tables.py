@@ -25,6 +25,10 @@ from unmix.experiments.papers.pdgmm import _balls, d5_bounds, d9, d10, d11, seco
 from unmix.experiments.papers.pdgmm import _common as pdgmm
 from unmix.experiments.papers.tables import number
 from unmix.experiments.papers.trust import dictionaries, judgement, nulls, planted, surrogate
+from unmix.experiments.papers.worlds import _common as worlds
+from unmix.experiments.papers.worlds import domains as domain_worlds
+from unmix.experiments.papers.worlds import mixtures as mixture_worlds
+from unmix.experiments.papers.worlds import slots as slot_worlds
 from unmix.plots import reliability
 
 ROOT = Path(__file__).parent.parent
@@ -153,6 +157,32 @@ VIEWS: dict[str, View] = {
     },
     "scale.pdgmm": {"MCC": (pdgmm.BOTH, "mcc"), "seconds": (pdgmm.BOTH, "seconds"), **beside("mcc")},
     "scale.mechanistic": SLOTS | {"seconds": (slots.SEARCH, "seconds")},
+    "worlds.sparse": {
+        "MCC": (worlds.DEFAULT, "mcc"),
+        "defaults of 0.1": (worlds.BEFORE, "mcc"),
+        "thorough": (worlds.THOROUGH, "mcc"),
+        "started at the truth": (worlds.KEPT, "mcc"),
+        "told the truth": (worlds.KEPT, worlds.TOLD),
+        **beside("mcc"),
+    },
+    "worlds.domains": {
+        "MCC within domains": (worlds.DEFAULT, "mcc"),
+        "iVAE": (domain_worlds.IDENTIFIABLE, "mcc"),
+        "told the truth": (worlds.TOLD, "mcc"),
+        **beside("mcc"),
+    },
+    "worlds.slots": {
+        "SIS": (worlds.DEFAULT, slots.SIS),
+        "slots not told": (slot_worlds.UNTOLD, slots.SIS),
+        "true latents": (slots.TRUTH, slots.SIS),
+        **beside(slots.SIS),
+    },
+    "worlds.mixtures": {
+        "MCC": (worlds.DEFAULT, "mcc"),
+        "told the truth": (worlds.TOLD, "mcc"),
+        "runs that say that latents do not rest": (worlds.DEFAULT, mixture_worlds.SAID),
+        **beside("mcc"),
+    },
 }
 NUMBER, NULLS, SURROGATE = "tables.number", "trust.nulls", "trust.surrogate"
 ENDLESS, RIGHT = ("nothing shared", "no end"), 0.9  # tables that have no number; the share asked for

@@ -1,23 +1,37 @@
 """Diverse dictionary learning: the decoder with the fewest dependencies that explains the data."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from inspect import signature
 from itertools import zip_longest
 from typing import Any, final
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from unmix.nn import residual_mlp
+from unmix.nn import Warp, residual_mlp
 from unmix.objectives import Objective, Penalty
 from unmix.penalties import dependency_sparsity
-from unmix.solvers.coordinates import distinct_bases, has_linear_coordinates, principal, rebase, start_linear
+from unmix.solvers.coordinates import (
+    KNOTS,
+    better_units,
+    distinct_bases,
+    has_linear_coordinates,
+    independent_basis,
+    principal,
+    rebase,
+    start_linear,
+)
 from unmix.training import Noise, Pace, Trained, train_restarts
 
 from ._latent_estimator import Factory, LatentEstimator, build
 
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 WEIGHT_TALL, WEIGHT_SQUARE, WEIGHT_CORRELATION = 0.015, 0.003, 0.1
+EFFORTS = ("plain", "usual", "thorough")
+_FEW_ROWS, _BATCHES, _SMALLEST, _LONG = 2000, 10, 50, 100  # few rows go in at least ten batches, in long fits
+_MORE, _PASSES, _SEARCHES = 2, 1.25, 2  # of a thorough fit: starts and width of networks; passes; searches
 
 
 @final
@@ -36,7 +50,12 @@ class DiverseDictionaryLearning(LatentEstimator):
 
     With as many latents as observed variables a code that copies x has the fewest dependencies of all. There
     the starts are uncorrelated, correlations of the codes are penalised, and coordinates are not changed
-    between rounds.
+    between rounds. Where independent components of x are far from normal, all but one, their laws tell the
+    latents, and all restarts begin there.
+
+    Columns in skewed units (exponentials, cubes) are read by normal scores, if as many directions as latents
+    explain far more of those than of x as it is. Fewer than 2,000 rows are taken in batches of a tenth, 50
+    rows at least, unless there are fewer than 100 passes.
 
     Parameters
     ----------
@@ -51,6 +70,10 @@ class DiverseDictionaryLearning(LatentEstimator):
         Weight of the KL term.
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories. The informed starts need `unmix.nn.residual_mlp`; other networks start at random.
+    effort : {"plain", "usual", "thorough"}
+        "thorough": twice as many starts, networks twice as wide, a quarter more passes, and a second search
+        for coordinates, for about five times the time. "plain": units as given, starts by sparsity alone and
+        few rows in one batch, as in the first version.
     n_restarts : int
         Number of starts.
     max_iter, batch_size, lr, device, checkpoint, verbose, random_state
@@ -58,6 +81,8 @@ class DiverseDictionaryLearning(LatentEstimator):
 
     Attributes
     ----------
+    warped_ : bool
+        Whether columns are read by normal scores.
     encoder_, decoder_, structure_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
         As for `Autoencoder`; `transform` returns posterior means. `unmix.trust(model, X)` says which latents
         can be trusted; `unmix.theory.certify(model.structure_)` what would be identified if this structure is
@@ -85,6 +110,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         beta: float = 0.005,
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
+        effort: str = "usual",
         n_restarts: int = 8,
         max_iter: int = 200,
         batch_size: int = 500,
@@ -100,6 +126,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         self.beta = beta
         self.encoder = encoder
         self.decoder = decoder
+        self.effort = effort
         self.n_restarts = n_restarts
         self.max_iter = max_iter
         self.batch_size = batch_size
@@ -109,34 +136,111 @@ class DiverseDictionaryLearning(LatentEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
+    def fit(self, X: Any, y: Any = None) -> "DiverseDictionaryLearning":
+        """Fit the model; arguments as for `Autoencoder`."""
+        if self.effort not in EFFORTS:
+            raise ValueError(f"`effort` must be one of {EFFORTS}, got {self.effort!r}. Choose one.")
+        super().fit(X, y)
+        return self
+
     def _networks(self, n_features: int) -> Objective:
+        objective = self._plain(n_features)
+        warped = getattr(self, "warped_", False)  # not known to models of older files
+        return _around(objective, Warp(n_features, KNOTS)) if warped else objective
+
+    def _plain(self, n_features: int) -> Objective:
         n = self.n_components_
-        networks = self.encoder(n_features, 2 * n), self.decoder(n, n_features)
+        encoder, decoder = (
+            (self.encoder, self.decoder)
+            if self.effort != "thorough"
+            else map(_wider, (self.encoder, self.decoder))
+        )
+        networks = encoder(n_features, 2 * n), decoder(n, n_features)
         square = n_features == n
         return Objective(*networks, n, variational=True, penalty=self.penalty, decorrelate=square)
 
     def _train(self, x: Tensor, pace: Pace) -> Trained:
-        square = _is_square(x, self.n_components_)
-        members = build(self._networks, self.n_restarts, x, pace.seed)
+        warp = None if self.effort == "plain" else better_units(x, self.n_components_)
+        self.warped_ = warp is not None
+        if warp is None:
+            return self._trained(x, pace)
+        trained = self._trained(warp(x), pace)
+        return replace(trained, objective=_around(trained.objective, warp))
+
+    def _trained(self, x: Tensor, pace: Pace) -> Trained:
+        square, thorough = _is_square(x, self.n_components_), self.effort == "thorough"
+        n_restarts = self.n_restarts * (_MORE if thorough else 1)
+        if thorough:
+            pace = replace(pace, max_iter=round(_PASSES * pace.max_iter))
+        if self.effort != "plain":
+            pace = _for_few(pace, len(x))
+        members = build(self._plain, n_restarts, x, pace.seed)
         informed = has_linear_coordinates(members[0])
         if informed:
-            _start(members, x, torch.Generator().manual_seed(pace.seed))
+            laws = square and self.effort != "plain"
+            _start(members, x, torch.Generator().manual_seed(pace.seed), laws=laws)
         default = WEIGHT_SQUARE if square else WEIGHT_TALL
         weights = {"kl": self.beta, "penalty": default if self.weight is None else self.weight}
         if square:
             weights["correlation"] = WEIGHT_CORRELATION
         improve = rebase if informed and not square else None
-        return train_restarts(members, weights, x, pace, beside=Noise(self.n_components_), improve=improve)
+        return train_restarts(
+            members,
+            weights,
+            x,
+            pace,
+            beside=Noise(self.n_components_),
+            improve=improve,
+            improve_rounds=_SEARCHES if thorough else 1,
+        )
 
 
 def _is_square(x: Tensor, n_components: int) -> bool:
     return x.shape[1] == n_components
 
 
-def _start(members: list[Objective], x: Tensor, generator: torch.Generator) -> None:
+def _for_few(pace: Pace, n_samples: int) -> Pace:
+    """Take smaller batches of few rows, which would else have too few updates; short fits stay short.
+
+    >>> pace = Pace(200, 500, 1e-3, 0)
+    >>> [_for_few(pace, n).batch_size for n in (10_000, 2000, 500, 60)]
+    [500, 500, 50, 50]
+    """
+    if n_samples >= _FEW_ROWS or pace.max_iter < _LONG:
+        return pace
+    return replace(pace, batch_size=min(pace.batch_size, max(_SMALLEST, n_samples // _BATCHES)))
+
+
+def _wider(factory: Factory) -> Factory:
+    """Return networks with hidden layers twice as wide, where they are `residual_mlp`; else as they are."""
+    given: dict[str, Any] = factory.keywords if isinstance(factory, partial) else {}
+    if (factory.func if isinstance(factory, partial) else factory) is not residual_mlp:
+        return factory
+    hidden = given.get("hidden", signature(residual_mlp).parameters["hidden"].default)
+    return partial(residual_mlp, **given | {"hidden": tuple(_MORE * width for width in hidden)})
+
+
+def _around(objective: Objective, warp: Warp) -> Objective:
+    """Let networks read columns in other units, and write them in the given ones."""
+    objective.encoder = nn.Sequential(warp, objective.encoder)
+    objective.decoder = nn.Sequential(objective.decoder, warp.inverse())
+    return objective
+
+
+def _start(members: list[Objective], x: Tensor, generator: torch.Generator, *, laws: bool = False) -> None:
+    """Start at sparse linear models, and the last at random; where laws tell the latents, all at those."""
+    loadings = principal(x, members[0].n_components)
+    told = independent_basis(x @ torch.linalg.pinv(loadings).T) if laws else None
+    if told is None:
+        _start_sparse(members, x, loadings, generator)
+        return
+    for member in members:
+        start_linear(member, loadings, told)
+
+
+def _start_sparse(members: list[Objective], x: Tensor, loadings: Tensor, generator: torch.Generator) -> None:
     """Start at the sparsest linear models, oblique and uncorrelated ones in turn, and the last at random."""
     n = members[0].n_components
-    loadings = principal(x, n)
     # a square oblique basis would copy x, which has the fewest dependencies of all
     kinds = (True,) if _is_square(x, n) else (False, True)
     sparse = [distinct_bases(loadings, generator, orthogonal=orthogonal) for orthogonal in kinds]

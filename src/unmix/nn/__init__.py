@@ -37,6 +37,7 @@ from ._style import StyleGenerator, style_generator
 from ._style_critic import StyleDiscriminator, style_discriminator
 from ._tangents import Remembered
 from ._unet import UNet, unet
+from ._warp import Warp
 
 __all__ = [
     "mlp",
@@ -94,4 +95,5 @@ __all__ = [
     "unit_rows",
     "jump",
     "jump_count",
+    "Warp",
 ]

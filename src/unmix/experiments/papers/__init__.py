@@ -56,6 +56,10 @@ EXPERIMENTS = (
     "sae.planted",
     "sae.replication",
     "tables.number",
+    "worlds.sparse",
+    "worlds.domains",
+    "worlds.slots",
+    "worlds.mixtures",
 )
 
 __all__ = ["EXPERIMENTS"]

@@ -1,6 +1,7 @@
 """Linear and affine changes of a code: sparse ones, and how networks start at them."""
 
 from ._affine import Affine, affine, start_at, whitening
+from ._independent import independent_basis
 from ._linear import (
     change_coordinates,
     distinct_bases,
@@ -10,8 +11,14 @@ from ._linear import (
     sparse_bases,
     start_linear,
 )
+from ._units import KNOTS, better_units, left_by, normal_scores
 
 __all__ = [
+    "better_units",
+    "independent_basis",
+    "KNOTS",
+    "left_by",
+    "normal_scores",
     "change_coordinates",
     "Affine",
     "affine",
