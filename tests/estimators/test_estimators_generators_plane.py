@@ -80,7 +80,7 @@ def test_domains_move_the_points_that_they_moved():
     domain, points = rng.integers(0, 2, 800), 0.5 + 0.06 * rng.normal(size=(800, 2))
     points[:, 0] += np.where(domain, 0.2, -0.2)
     x = points.reshape(-1, 1, 2, 1).clip(0, 1).astype(np.float32)
-    model = CGGAN(4, n_changing=2, **GAME, **RUN, max_steps=500).fit(x, domains=domain)
+    model = CGGAN(4, n_changing=2, **GAME, **RUN, max_steps=900).fit(x, domains=domain)
     left, right = (model.sample(400, domains=u, random_state=0).reshape(-1, 2) for u in (0, 1))
     assert right.mean(0) - left.mean(0) == pytest.approx([0.4, 0], abs=0.08)
 
