@@ -68,7 +68,7 @@ def main() -> None:
     asked.add_argument("--quick", action="store_true", help="images of 16 pixels and small networks")
     options = asked.parse_args()
     where = device(options.device)
-    size, n_steps = (16, 1) if options.quick else (32, 50 if where.type == "cuda" else 2)
+    size, n_steps = (16, 1) if options.quick else (32, 20 if where.type == "cuda" else 2)
     images = (255 * torch.rand(1000, size, size, 3)).byte().to(where)
     networks = SMALL if options.quick else {}
     found = {name: Contestant(penalty, images, 64, **networks) for name, penalty in PENALTIES.items()}

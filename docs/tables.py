@@ -205,6 +205,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "ddl.encdiff": ("FactorVAE score", "DCI, boosting"),
     "ddl.disco": ("FactorVAE score", "DCI, boosting"),
     "ddl.through": ("FactorVAE score", "DCI, boosting"),
+    "cg.gan": ("Frechet distance", "kernel distance", "content distance"),
 }
 MEANS = {"nearid.table2": table2.PAPER_MEAN}
 

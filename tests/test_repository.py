@@ -171,7 +171,7 @@ def test_every_metric_is_in_a_family():
     )
     # of dictionaries of features, which have no truth beside them; tested by themselves
     tools = {"census", "participation_ratio", "random_dictionary", "replicate_features"}
-    tools |= {"frechet_distance", "kernel_distance"}  # between sets of images
+    tools |= {"content_distance", "frechet_distance", "kernel_distance"}  # between sets of images
     assert families.missing(unmix.metrics, *kinds, tools=tools) == set()
 
 

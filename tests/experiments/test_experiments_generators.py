@@ -30,10 +30,7 @@ def test_a_generator_gets_every_score():
     assert all(np.isfinite(value) for value in scores.values()) and scores[gan.SPECIFIC] == 1
 
 
-@pytest.mark.parametrize("shift", [0.0, 5.0])
-def test_content_is_kept_where_partners_are_alike_up_to_the_domain(shift):
-    x = np.random.default_rng(0).normal(size=(300, 6))
-    assert gan.content_distance(x, x + shift) == pytest.approx(0, abs=1e-9)
-    half = gan.content_distance(x, x + shift + np.random.default_rng(1).normal(size=x.shape))
-    assert 0.4 < half < 0.9
-    assert gan.content_distance(x, x[::-1] + shift) == pytest.approx(1, abs=0.1)
+def test_digits_come_from_a_folder_where_one_is_named(tmp_path):
+    with pytest.raises(ValueError, match="`folder` must hold MNIST"):
+        gan.pairs_of(gan.DIGITS, 16, 0, str(tmp_path))
+    assert gan.data_name(None) != gan.data_name(str(tmp_path))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import sqrtm
 
-from unmix.metrics import frechet_distance, kernel_distance
+from unmix.metrics import content_distance, frechet_distance, kernel_distance
 
 
 def drawn(n, d, seed=0):
@@ -85,3 +85,17 @@ def test_what_is_no_features_is_refused(distance):
             distance(x, bad)
     with pytest.raises(ValueError, match="`real` must"):
         distance(x[:1], x)
+
+
+@pytest.mark.parametrize("shift", [0.0, 5.0])
+def test_content_is_kept_where_partners_are_alike_up_to_the_domain(shift):
+    x = np.random.default_rng(0).normal(size=(300, 6))
+    assert content_distance(x, x + shift) == pytest.approx(0, abs=1e-9)
+    half = content_distance(x, x + shift + np.random.default_rng(1).normal(size=x.shape))
+    assert 0.4 < half < 0.9
+    assert content_distance(x, x[::-1] + shift) == pytest.approx(1, abs=0.1)
+
+
+def test_partners_must_be_as_many():
+    with pytest.raises(ValueError, match="`second` must have a partner for each of the 5 rows, got 4"):
+        content_distance(np.ones((5, 2)), np.ones((4, 2)))

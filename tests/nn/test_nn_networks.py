@@ -11,6 +11,7 @@ from unmix.nn import (
     residual_mlp,
     second_directional,
 )
+from unmix.nn._layer_norm import LayerNorm
 
 
 def points(n, d, seed=0):
@@ -32,7 +33,7 @@ def test_leaky_relu_has_slope_one_fifth():
 def test_widths_and_depth_are_as_asked():
     f = mlp(2, 3, hidden=(8, 5), norm="layer", activation=nn.Mish)
     assert [tuple(m.weight.shape) for m in f if isinstance(m, nn.Linear)] == [(8, 2), (5, 8), (3, 5)]
-    assert [type(m) for m in f[1:3]] == [nn.LayerNorm, nn.Mish]
+    assert [type(m) for m in f[1:3]] == [LayerNorm, nn.Mish]
     assert len(mlp(2, 3, hidden=())) == 1
 
 

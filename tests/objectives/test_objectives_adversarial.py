@@ -10,7 +10,7 @@ from torch import nn
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
-from tensors import points, seeded
+from tensors import points, seeded, slopes
 from unmix.nn import style_discriminator, style_generator
 from unmix.objectives import (
     CodedGenerator,
@@ -186,6 +186,36 @@ def test_the_sparse_term_as_intended_is_the_penalty_and_has_its_gradient():
 
     names = ("generator.mapping.layers.0.weight", "generator.synthesis.colours.1.weight")
     assert gradcheck(*of_parameters(objective.decoder, loss, *names))
+
+
+@pytest.mark.parametrize("sparse", [None, "intended", "released"])
+@pytest.mark.parametrize(
+    "code", [NoiseCode(), FlowCode(3, 2), LabelCode(3, 2)], ids=["GAN", "flows", "labels"]
+)
+def test_every_term_of_the_game_has_the_gradient_that_it_claims(code, sparse, monkeypatch):
+    """Of all parameters of the player, or of the encoder, through augmentations, with fixed draws."""
+    monkeypatch.setattr("unmix.objectives._adversarial._SLOW", 0.0)  # the mean of path lengths is held
+    objective = game(code, sparse=None if isinstance(code, NoiseCode) else sparse)
+    objective.encoder = seeded(lambda: nn.Sequential(nn.Flatten(1), nn.Linear(64, 6)))
+    with torch.no_grad():
+        objective.decoder.synthesis.strength.fill_(0.3)
+        objective.path.fill_(0.5)
+    u, noise = None if isinstance(code, NoiseCode) else U, points(4, objective.n_columns)
+
+    def drawn(terms):
+        objective.p.fill_(0.5)
+        with torch.random.fork_rng():
+            torch.manual_seed(1)
+            return terms(images(), u, noise)
+
+    for terms, network in (
+        (objective, objective.decoder),
+        (objective.distinguish, objective.critic),
+        (objective.invert, objective.encoder),
+    ):
+        for name, (gradient, difference) in slopes(partial(drawn, terms), network.parameters()).items():
+            assert difference == pytest.approx(gradient, rel=1e-4, abs=1e-8), name
+            assert abs(gradient) > 1e-6, name
 
 
 def test_the_sparse_term_as_released_measures_nothing_but_noise():

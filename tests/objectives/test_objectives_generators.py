@@ -1,12 +1,16 @@
 """Terms of EncDiff and DisCo: gradients by finite differences, schedules, sampling, and what flips."""
 
+from copy import deepcopy
 from functools import partial
 
 import pytest
 import torch
 from torch import nn
+from torch.nn.functional import binary_cross_entropy_with_logits
 
-from unmix.nn import ScalarTokens, jacobian, leaky_encoder, mlp, unet
+from tensors import points, slopes
+from unmix.nn import ScalarTokens, jacobian, jvp_columns, leaky_encoder, mlp, unet
+from unmix.nn._layer_norm import LayerNorm
 from unmix.objectives import (
     ContrastObjective,
     DiffusionDecoder,
@@ -47,39 +51,81 @@ def disco(**settings):
     return stirred(ContrastObjective(encoder, Navigator(5, 3), ReadBack(rendering, 3, 5), **settings))
 
 
-def compare(module, terms, parameters):
-    """Compare the gradient of each term with central differences along one random direction."""
-    names = list(terms())
-    for name in names:
-        found = torch.autograd.grad(terms()[name], parameters, allow_unused=True)
-        generator = torch.Generator().manual_seed(2)
-        along = [torch.randn(p.shape, generator=generator, dtype=p.dtype) for p in parameters]
-        slope = sum((g * d).sum() for g, d in zip(found, along, strict=True) if g is not None)
-        values = []
-        for side in (1e-6, -1e-6):
-            with torch.no_grad():
-                for p, d in zip(parameters, along, strict=True):
-                    p.add_(side * d)
-                values.append(terms()[name].item())
-                for p, d in zip(parameters, along, strict=True):
-                    p.sub_(side * d)
-        assert (values[0] - values[1]) / 2e-6 == pytest.approx(float(slope), rel=1e-3, abs=1e-7), name
-    return names
+def agree(found):
+    for name, (gradient, difference) in found.items():
+        assert difference == pytest.approx(gradient, rel=1e-3, abs=1e-7), name
+        assert abs(gradient) > 1e-6, name  # nothing to compare otherwise
+
+
+def noisy():
+    x = points(4, 64).reshape(4, *SHAPE).sigmoid()
+    return x, torch.tensor([10, 300, 700, 990]), points(4, 64, seed=2).reshape(4, *SHAPE)
+
+
+def seeded_terms(member, *given):
+    """Return the terms of a batch, with the same columns drawn each time."""
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        return member.terms(*given)
+
+
+SAMPLED = {
+    f"{'secants' if step else 'derivatives'}, {columns} columns": partial(
+        dependency_sparsity, columns=columns, step=step
+    )
+    for step in (None, 0.1)
+    for columns in (1, 2, 3)
+}
+PENALTIES = {"none": None, "latent": latent_sparsity, "secants": partial(dependency_sparsity, step=0.1)}
+PENALTIES |= SAMPLED | {"group": partial(dependency_sparsity, columns=2, form="group")}
 
 
 @pytest.mark.parametrize("target", ["noise", "velocity"])
 @pytest.mark.parametrize("through", ["noise", "image"])
-@pytest.mark.parametrize(
-    "penalty",
-    [None, latent_sparsity, partial(dependency_sparsity, step=0.1)],
-    ids=["none", "latent", "secants"],
-)
+@pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
 def test_the_terms_of_diffusion_have_the_gradient_that_they_claim(target, through, penalty):
     member = diffusion(target=target, through=through, penalty=penalty, share=0.5)
-    x = torch.rand(4, *SHAPE, dtype=torch.float64)
-    noise, t = torch.randn_like(x), torch.tensor([10, 300, 700, 990])
-    names = compare(member, lambda: member.terms(x, t, noise), list(member.parameters()))
-    assert names == [target] + ([] if penalty is None else ["penalty"])
+    found = slopes(partial(seeded_terms, member, *noisy()), member.parameters())
+    assert list(found) == [target] + ([] if penalty is None else ["penalty"])
+    agree(found)
+
+
+@pytest.mark.parametrize("step", [None, 0.1])
+@pytest.mark.parametrize("columns", [1, 3])
+def test_the_scale_of_a_code_is_no_part_of_the_gradient(columns, step):
+    """Of the columns times the codes' deviations, the deviations are held constant."""
+    penalty = partial(dependency_sparsity, columns=columns, step=step, normalize="std")
+    member = diffusion(penalty=penalty, share=1.0)
+    x, t, noise = noisy()
+    scale = member.encoder(x).detach().std(0, correction=0)
+
+    def held(decoder, z):
+        chosen = torch.randperm(3)[:columns]
+        J = jvp_columns(decoder, z, chosen, step=step) * scale[chosen]
+        return J.abs().sum() / len(z) * 3 / columns
+
+    other = deepcopy(member)
+    other.penalty = held
+    other.encoder, other.decoder = member.encoder, member.decoder
+    given = (x, t, noise)
+    torch.testing.assert_close(seeded_terms(other, *given), seeded_terms(member, *given))
+    agree(
+        slopes(
+            partial(seeded_terms, member, *given), member.parameters(), partial(seeded_terms, other, *given)
+        )
+    )
+
+
+def test_sampled_columns_are_the_whole_on_average():
+    z, weight = points(5, 4), points(6, 4, seed=2)
+    whole = dependency_sparsity(lambda z: torch.sin(z @ weight.mT), z)
+    some = [
+        dependency_sparsity(
+            lambda z: torch.sin(z @ weight.mT), z, columns=1, generator=torch.Generator().manual_seed(seed)
+        )
+        for seed in range(400)
+    ]
+    assert float(torch.stack(some).mean()) == pytest.approx(float(whole), rel=0.05)
 
 
 def test_a_penalty_that_decodes_codes_one_by_one_is_refused():
@@ -94,30 +140,53 @@ def test_a_penalty_that_decodes_codes_one_by_one_is_refused():
 def test_the_terms_of_disco_have_the_gradient_that_they_claim(sparse, step):
     member = disco(sparse=sparse, step=step)
     member.decoder.requires_grad_(False)
-    w = torch.randn(8, 5, dtype=torch.float64)
-    numbers, shifts = torch.tensor([0, 0, 0, 0, 1, 2, 1, 2]), torch.linspace(-2, 2.5, 8).double()
+    w, numbers = points(8, 5), torch.tensor([0, 0, 0, 0, 1, 2, 1, 2])
+    given = w, numbers, torch.linspace(-2, 2.5, 8).double()
+    query, _, negative = changes(member, *given).detach().split([2, 2, 4])
+    hard = (query @ negative.mT).where(query @ negative.mT > 0.95, 0.0)  # what they are asked for
+
+    def held():  # negatives do not move, nor what they are asked for
+        query, positive = changes(member, *given)[:4].split(2)
+        logits = torch.cat([query @ positive.mT, query @ negative.mT], 1)
+        asked = torch.cat([torch.ones(2, 2), hard], 1)
+        return member.terms(*given) | {"contrast": binary_cross_entropy_with_logits(logits, asked)}
+
     trained = [*member.encoder.parameters(), member.navigator.free]
-    # negatives are held fixed in the loss: differences are taken of what moves, queries and positives
-    with torch.no_grad():
-        held = member.terms(w, numbers, shifts)
-    found = compare_moving(member, w, numbers, shifts, trained)
-    assert held.keys() == found
+    found = slopes(lambda: member.terms(*given), trained, held)
+    assert list(found) == ["contrast", "dominance"] + ([] if sparse is None else ["sparsity"])
+    agree(found)
 
 
-def compare_moving(member, w, numbers, shifts, trained):
-    """Compare all terms but the contrast, whose negatives do not move; that one by positives alone."""
-    n = len(w) // 4
+def changes(member, w, numbers, shifts):
+    """Return how the codes of images change, at length 1."""
+    render = member.decoder.rendering
+    after = render(w + shifts[:, None] * member.navigator()[:, numbers].mT)
+    change = (member.encoder(after) - member.encoder(render(w))).abs()
+    return change / change.norm(dim=1, keepdim=True)
 
-    def terms():
-        found = member.terms(w, numbers, shifts)
-        return {name: value for name, value in found.items() if name != "contrast"}
 
-    names = compare(member, terms, trained)
-    q = torch.rand(3, 2, dtype=torch.float64, requires_grad=True)
-    k = torch.rand(3, 4, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(contrast, (q, k))
-    assert n == 2
-    return {"contrast", *names}
+def test_layer_norm_has_a_gradient_through_forward_mode():
+    """That of PyTorch holds mean and variance constant there."""
+    network, z = stirred(LayerNorm(4)), points(3, 4)
+    z.requires_grad_()
+    found = slopes(lambda: {"J": jvp_columns(network, z, torch.tensor([0, 2])).square().sum()}, [z])
+    agree(found)
+    torch.testing.assert_close(
+        network(z), torch.nn.functional.layer_norm(z, (4,), network.weight, network.bias)
+    )
+
+
+def test_a_u_net_in_half_precision_is_the_same():
+    """Attention and norms are other kernels there."""
+    member = diffusion().float()
+    x, t, noise = (each.float() if each.is_floating_point() else each for each in noisy())
+    full = member.terms(x, t, noise)["noise"]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        half = member.terms(x, t, noise)["noise"]
+    assert half.item() == pytest.approx(full.item(), rel=0.02)
+    gradients = [torch.autograd.grad(each, member.decoder.network.parameters()) for each in (full, half)]
+    for a, b in zip(*gradients, strict=True):
+        assert (a - b).norm() <= 0.1 * a.norm() + 1e-3
 
 
 def test_hard_negatives_are_asked_for_what_they_have():

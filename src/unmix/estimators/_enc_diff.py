@@ -72,7 +72,7 @@ class EncDiff(LatentEstimator):
     n_times : int
         Steps of the noise schedule, a cosine; it is shifted to more noise for images of more than 16 pixels.
     sampling_steps : int
-        Steps of DDIM from noise to an image in `inverse_transform`.
+        Steps of DDIM from noise to an image in `inverse_transform`. Published: 200.
     n_values, code_size, space_steps, space_widths
         Of the quantised autoencoder, where space="vq": vectors in its codebook, their length, steps of its
         training, and channels at each halving.
@@ -124,7 +124,7 @@ class EncDiff(LatentEstimator):
         network: Factory = unet,
         token_size: int = 32,
         n_times: int = 1000,
-        sampling_steps: int = 50,
+        sampling_steps: int = 10,
         n_values: int = 512,
         code_size: int = 3,
         space_steps: int = 5000,

@@ -9,7 +9,7 @@ from ._beta_vae import beta_vae_score
 from ._block_r2 import block_r2
 from ._convexity import Convexity, convexity
 from ._dci import DCI, dci
-from ._distances import frechet_distance, kernel_distance
+from ._distances import content_distance, frechet_distance, kernel_distance
 from ._factor_vae import factor_vae_score
 from ._floor import rotation_floor
 from ._graph import cpdag, shd
@@ -71,6 +71,7 @@ __all__ = [
     "beta_vae_score",
     "slot_identifiability",
     "udr",
+    "content_distance",
     "frechet_distance",
     "kernel_distance",
     "dci",

@@ -7,6 +7,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ._layer_norm import LayerNorm
+
 
 class ScalarTokens(nn.Module):
     """A token for each latent, by a perceptron of its own: z_k -> token k, and nothing is shared.
@@ -54,8 +56,9 @@ class ScalarTokens(nn.Module):
 class Attention(nn.Module):
     """Places of an image ask tokens: softmax(q k' / sqrt(d)) v with several heads.
 
-    Written out, so that forward and reverse mode, `vmap` and a compiler all go through it. Without tokens the
-    places ask each other.
+    Written out, so that forward and reverse mode, `vmap` and a compiler all go through it; in half precision,
+    which derivatives are never taken in forward mode in, by the one kernel that holds no scores. Without
+    tokens the places ask each other.
 
     Examples
     --------
@@ -78,11 +81,18 @@ class Attention(nn.Module):
     def forward(self, x: Float[Tensor, "n p c"], tokens: Float[Tensor, "n k d"]) -> Float[Tensor, "n p c"]:
         """Return what each place was told."""
         q, k, v = self._split(self.query(x)), self._split(self.key(tokens)), self._split(self.value(tokens))
-        told = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1).to(v.dtype) @ v
+        told = asked(q, k, v) if q.dtype.itemsize >= 4 else F.scaled_dot_product_attention(q, k, v)
         return self.out(told.transpose(1, 2).flatten(2))
 
     def _split(self, x: Float[Tensor, "n p c"]) -> Float[Tensor, "n h p e"]:
         return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
+
+
+def asked(
+    q: Float[Tensor, "n h p e"], k: Float[Tensor, "n h k e"], v: Float[Tensor, "n h k e"]
+) -> Float[Tensor, "n h p e"]:
+    """Return softmax(q k' / sqrt(e)) v."""
+    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
 
 
 class Attending(nn.Module):
@@ -96,7 +106,7 @@ class Attending(nn.Module):
 
     def __init__(self, width: int, token: int, *, heads: int) -> None:
         super().__init__()
-        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3))
+        self.norms = nn.ModuleList(LayerNorm(width) for _ in range(3))
         self.among = Attention(width, width, heads=heads)
         self.asking = Attention(width, token, heads=heads)
         self.thought = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width))

@@ -11,6 +11,7 @@ from torch.nn.utils.parametrizations import orthogonal
 from torch.nn.utils.parametrize import register_parametrization
 
 from ._activations import ACTIVATIONS
+from ._layer_norm import LayerNorm
 from ._shapes import Shape, between
 
 __all__ = ["ResidualMLP", "batch_norm_head", "mlp", "residual_mlp"]
@@ -57,7 +58,7 @@ _LINEARS: dict[str, Callable[[int, int], nn.Module]] = {
 _NORMS: dict[str | None, Callable[[int], list[nn.Module]]] = {
     None: lambda width: [],
     "batch": lambda width: [nn.BatchNorm1d(width)],
-    "layer": lambda width: [nn.LayerNorm(width)],
+    "layer": lambda width: [LayerNorm(width)],
 }
 
 

@@ -22,7 +22,10 @@ PENALTIES: dict[str, Any] = {
     DEPENDENCY: partial(dependency_sparsity, columns=1, step=0.1, normalize="std"),
 }
 SPARSE = {NONE: None, LATENT: "latent", DEPENDENCY: "dependency"}
-STEPS = {"smoke": 2, "laptop": 2000, "gpu": 12_000}
+STEPS = {
+    ENCDIFF: {"smoke": 2, "laptop": 2000, "gpu": 3000},
+    DISCO: {"smoke": 2, "laptop": 2000, "gpu": 12_000},
+}
 DIFFUSION: dict[str, dict[str, Any]] = {
     "smoke": {
         "network": partial(unet, widths=(8, 8), n_blocks=1, attention=(1,), heads=2),
@@ -36,13 +39,13 @@ DIFFUSION: dict[str, dict[str, Any]] = {
         "batch_size": 32,
         "lr": 1.5e-3,
         "ema": 0.995,
-        "sampling_steps": 20,
     },
     "gpu": {
-        "network": partial(unet, widths=(64, 128, 256), n_blocks=2, attention=(0, 1, 2), heads=8),
+        "network": partial(unet, widths=(64, 128, 128), n_blocks=1, attention=(0, 1, 2), heads=4),
+        "encoder": partial(leaky_encoder, widths=(32, 64, 128, 128, 128)),
         "batch_size": 128,
-        "lr": 6e-4,
-        "sampling_steps": 20,
+        "lr": 1e-3,
+        "ema": 0.995,
         "precision": "bf16",
     },
 }
@@ -85,7 +88,8 @@ def make(settings: dict[str, Any], n_factors: int, budget: str, **run: Any) -> A
     estimator, not fitted
     """
     n, weight = settings["latents"], settings["weight"]
-    common: dict[str, Any] = {"max_steps": STEPS[budget], "max_iter": 10**6, "schedule": "one_cycle"} | run
+    steps = {"max_steps": STEPS[settings["model"]][budget], "max_iter": 10**6}
+    common: dict[str, Any] = steps | {"schedule": "one_cycle"} | run
     if settings["model"] == ENCDIFF:
         penalty = {"penalty": PENALTIES[settings["penalty"]], "penalty_weight": weight}
         asked: dict[str, Any] = {"target": "velocity"}
