@@ -5,20 +5,23 @@ const rgb = hex => [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16));
 
 /* Count rows pixel by pixel, so that a million of them cost one pass; the colour is that of the last row there. */
 function rasterise(xs, ys, by, area, radius) {
-  const w = Math.floor(area.w), tall = Math.floor(area.h), grey = new Uint32Array(w * tall), lit = new Uint32Array(w * tall), kind = new Uint8Array(w * tall);
-  const sx = (w - 1) / (xs.missing - 1), sy = (tall - 1) / (ys.missing - 1), n = xs.places.length;
-  const px = xs.places, py = ys.places, mx = xs.missing, my = ys.missing, {mask} = selection;
-  const across = new Uint32Array(mx), up = new Uint32Array(my);  // where each place lies in the picture
-  for (let k = 0; k < mx; k++) across[k] = k * sx;
-  for (let k = 0; k < my; k++) up[k] = Math.floor(tall - 1 - k * sy) * w;
-  const shade = by === null ? null : isWord(by) ? k => k === by.missing ? 255 : Math.min(k, COLOURS.length - 1) : k => k === by.missing ? 255 : Math.floor(255 * k / by.missing);
+  const w = Math.floor(area.w), tall = Math.floor(area.h), grey = new Uint8Array(w * tall), lit = new Uint8Array(w * tall), kind = new Uint8Array(w * tall);
+  const px = xs.places, py = ys.places, mx = xs.missing, my = ys.missing, sx = (w - 1) / (mx - 1), sy = (tall - 1) / (my - 1), {mask} = selection, n = px.length;
   for (let i = 0; i < n; i++) {
     const a = px[i], b = py[i];
     if (a === mx || b === my) continue;
-    const at = up[b] + across[a];
-    if (mask === null || mask[i] === 1) { lit[at]++; if (shade !== null) kind[at] = shade(by.places[i]); } else grey[at]++;
+    const at = (tall - 1 - (b * sy | 0)) * w + (a * sx | 0), into = mask === null || mask[i] === 1 ? lit : grey;
+    if (into[at] < 255) into[at]++;
   }
+  if (by !== null) shaded(xs, ys, by, kind, w, tall, sx, sy);
   return {w, tall, grey, lit, kind, radius};
+}
+function shaded(xs, ys, by, kind, w, tall, sx, sy) {
+  const px = xs.places, py = ys.places, {places, missing} = by, last = COLOURS.length - 1, word = isWord(by), n = px.length;
+  for (let i = 0; i < n; i++) {
+    if (px[i] === xs.missing || py[i] === ys.missing || !chosen(i)) continue;
+    kind[(tall - 1 - (py[i] * sy | 0)) * w + (px[i] * sx | 0)] = places[i] === missing ? 255 : word ? Math.min(places[i], last) : Math.floor(255 * places[i] / missing);
+  }
 }
 const ramp = share => { const [a, b, c] = [[47, 111, 199], [150, 120, 160], [230, 110, 40]], t = share * 2, [p, q] = t < 1 ? [a, b] : [b, c], u = t < 1 ? t : t - 1; return p.map((v, k) => v + u * (q[k] - v)); };
 function painted(found, by) {
