@@ -30,6 +30,8 @@ _NOISE, _BESIDE = 1.5, 2.5  # times what is usual elsewhere, at which a second d
 _ENTRIES = 2**26  # projections that are in memory at a time
 _DIRECTIONS = 200  # random directions that a projection is compared with
 _LEAST = 8  # rows that a feature must be on in before anything is said of it
+_TILT = 0.02  # of a feature's own energy, that its rows have more of along another atom than rows elsewhere
+_ORIGIN = 0.12  # variance of the sum of codes, over the energy of codes, at which their origin is in doubt
 _PULL, _PULLED = 0.1, 0.08  # correlation of firing, beyond others', at which one feature and all are in doubt
 _COMPANY = 0.05  # share of its rows in which a feature must be on without the one that is most beside it
 
@@ -53,13 +55,16 @@ def links(case: Case) -> Iterator[Link]:
     spectra = np.array([_spectrum(here, k, rng) for k in range(len(here.atoms))])
     yield one_direction(spectra)
     yield no_more_than_noise(spectra)
-    yield nothing_beside(here)
+    beside = left_beside(here)
+    yield nothing_beside(beside)
+    yield no_tilt(beside)
+    yield origin_is_told(here)
     yield enough_rows(here)
     yield peaked(here, case.rng(33))
     yield on_its_own(here)
-    beside = pulled(here)
-    yield no_own_company(beside)
-    yield features_come_apart(beside)
+    company_of = pulled(here)
+    yield no_own_company(company_of)
+    yield features_come_apart(company_of)
     yield no_twin(here)
     first = _refit(case, 0) if case.allows("quick") else None
     yield holds_elsewhere(case, first)
@@ -119,20 +124,66 @@ def no_more_than_noise(spectra: np.ndarray) -> Link:
     return link("no more than noise", ratio, 1.0, strength, words)
 
 
-def nothing_beside(here: Measured) -> Link:
-    """Look for another atom in what is left of a feature's rows: an absorbed one leaves its variation."""
+class Beside(NamedTuple):
+    """What is left of rows along every atom: on average, where each feature is on, and how strong that is."""
+
+    usual: np.ndarray
+    there: np.ndarray
+    energy: np.ndarray
+    count: np.ndarray
+
+
+def left_beside(here: Measured) -> Beside:
+    """Square what is left of the rows along each atom, over all rows and over those of each feature."""
     rows = slice(0, min(len(here.left), max(1000, _ENTRIES // len(here.atoms))))
     along = np.square(here.left[rows] @ here.atoms.T)
-    on = csr_array(here.codes[rows])
-    on.data = np.ones_like(on.data)
-    count = np.asarray(on.sum(axis=0)).ravel()
-    table = (on.T @ along) / np.maximum(count, 1)[:, None] / np.maximum(along.mean(0), 1e-300)
+    codes = csr_array(here.codes[rows])
+    energy = np.asarray(codes.power(2).sum(axis=0)).ravel()
+    codes.data = np.ones_like(codes.data)
+    count = np.asarray(codes.sum(axis=0)).ravel()
+    there = (codes.T @ along) / np.maximum(count, 1)[:, None]
+    return Beside(along.mean(0), there, energy / np.maximum(count, 1), count)
+
+
+def nothing_beside(beside: Beside) -> Link:
+    """Look for another atom in what is left of a feature's rows: an absorbed one leaves its variation."""
+    table = beside.there / np.maximum(beside.usual, 1e-300)
     np.fill_diagonal(table, 0)
     most, which = table.max(1), table.argmax(1)
-    strength = np.where(count < _LEAST, -2.0, 3 * np.log10(_BESIDE / np.maximum(most, 1e-3)))
+    strength = np.where(beside.count < _LEAST, -2.0, 3 * np.log10(_BESIDE / np.maximum(most, 1e-3)))
     told = "where it is on, what is left along feature {} varies {:.1f} times as much as elsewhere"
     words = [told.format(*each) for each in zip(which, most, strict=True)]
     return link("nothing else in its rows", most, 1.0, strength, words)
+
+
+def no_tilt(beside: Beside) -> Link:
+    """Ask the same in units of the feature's own energy.
+
+    An atom that is on in a share p of the rows of a feature, and not told apart, tilts it by p a and leaves a
+    variance of p (1 - p) a^2 or more, both over the strength of the feature: no tilt without such a rest.
+    """
+    table = (beside.there - beside.usual) / np.maximum(beside.energy, 1e-300)[:, None]
+    np.fill_diagonal(table, 0)
+    most, which = table.max(1), table.argmax(1)
+    strength = np.where(beside.count < _LEAST, -2.0, 2 * np.log10(_TILT / np.maximum(most, 1e-3)))
+    told = "where it is on, {1:.1%} of its own energy is left along feature {0} beyond what is left elsewhere"
+    words = [told.format(*each) for each in zip(which, most, strict=True)]
+    return link("not tilted by another", most, 0.0, strength, words)
+
+
+def origin_is_told(here: Measured) -> Link:
+    """Ask whether the sum of all codes varies.
+
+    If it were the same in every row, any vector could be added to all atoms, and its multiple taken off the
+    bias, and nothing would change.
+    """
+    total = np.asarray(here.codes.sum(axis=1)).ravel()
+    varies = float(total.var() / max(here.codes.power(2).sum() / len(total), 1e-300))
+    strength = 3 * np.log10(max(varies, 1e-3) / _ORIGIN)
+    told = (
+        f"the sum of all codes has a variance of {varies:.2f} of their energy; of none, all atoms could move"
+    )
+    return link("the origin is told", varies, np.nan, strength, [told] * len(here.atoms))
 
 
 def _spectrum(here: Measured, feature: int, rng: np.random.Generator) -> tuple[float, float]:
