@@ -7,6 +7,7 @@ from unmix import trust
 from unmix.estimators import SparseAutoencoder, untrained_dictionary
 from unmix.evidence import Case
 from unmix.evidence import _dictionary as links
+from unmix.evidence import _dictionary_rest as rest
 from unmix.experiments.papers.sae._planted import atoms_of, right_atoms, rows_of, world_rng
 
 
@@ -70,7 +71,7 @@ def test_a_mixture_of_two_atoms_is_more_than_one_direction():
     codes[:, 0] = z[:, :2] @ mixed[0, :2]
     codes[:, 1] = 0
     here = links.measured(Given(mixed, codes), x)
-    spectra = np.array([links._spectrum(here, k, np.random.default_rng(k)) for k in range(6)])
+    spectra = np.array([rest.spectrum(here, k, np.random.default_rng(k)) for k in range(6)])
     strength = links.one_direction(spectra).strength
     assert strength[0] < 0 < strength[2:].min()
     assert strength[1] == -2  # never on
@@ -80,7 +81,7 @@ def test_the_two_largest_singular_values_are_right():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(40, 7)) * [9, 4, 1, 1, 1, 1, 1]
     truth = np.linalg.svd(rows, compute_uv=False)[:2] ** 2
-    np.testing.assert_allclose(links._two_largest(rows, np.eye(7)[0], rng), truth, rtol=1e-3)
+    np.testing.assert_allclose(rest.two_largest(rows, np.eye(7)[0], rng), truth, rtol=1e-3)
 
 
 def test_a_feature_that_is_never_alone_and_a_twin_are_told(world):
