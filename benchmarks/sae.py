@@ -1,7 +1,8 @@
 """Sparse autoencoders: tokens per second on a GPU, time against peers on a CPU, memory of a long stream.
 
 --gpu      TopK, BatchTopK and the Jacobian pair, 12,288 features of 768, 32 active, batches of 4,096
---peers    one step after another of ours and of SAELens (pip install sae-lens) on the same work, CPU
+--peers    steps of ours, of SAELens and of overcomplete in turns on the same work, CPU, where these are
+           (pip install sae-lens overcomplete)
 --memory   ten million tokens of 576 dimensions on disk (one shard under a hundred names), peak of the process
 """
 
@@ -10,6 +11,8 @@ import resource
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,11 @@ from unmix.nn import Feedforward
 from unmix.objectives import SparseCoder, SparsePair, Units
 from unmix.training import Minibatches, Player, Run, play
 
-GOALS = {"TopK": 2.0e6, "BatchTopK": 1.5e6, "Jacobian step / pair": 1.5, "ours / SAELens": 1.0, "GB": 2.0}
+GOALS = {"TopK": 2.0e6, "BatchTopK": 1.5e6, "Jacobian step / pair": 1.5, "GB": 2.0}
+GOALS |= {"ours / SAELens": 1.0, "ours / overcomplete": 1.0}
+
+TURNS = ("pair", "pair, Jacobian of 256")
+Step = Callable[[torch.Tensor], None]
 
 
 def main() -> None:
@@ -57,13 +64,19 @@ def on_gpu(steps: int, m: int = 12_288, k: int = 32, d: int = 768, batch: int = 
         "BatchTopK": speed(coder("batch_topk", 0, **shapes), x, steps, place),
         "BatchTopK, AuxK": speed(coder("batch_topk", d // 2, **shapes), x, steps, place),
     }
-    for name, n in (("pair", 0), ("pair, Jacobian of 256", 256), ("pair, Jacobian of 1,024", 1024)):
-        rates[name] = speed(pair(block, n, **shapes), x, steps, place)
+    pairs = {"pair": 0, "pair, Jacobian of 256": 256, "pair, Jacobian of 1,024": 1024}
+    turns = [{name: speed(pair(block, n, **shapes), x, steps, place) for name, n in pairs.items()}]
+    for _ in range(2):  # in turns, since others may use the GPU
+        turns.append({name: speed(pair(block, pairs[name], **shapes), x, steps, place) for name in TURNS})
+    rates |= {name: statistics.median(each[name] for each in turns if name in each) for name in pairs}
     _table.show(("what", "tokens/s", "ms a step"), [(n, r, 1000 * batch / r) for n, r in rates.items()])
     measured = {name: rates[name] for name in ("TopK", "BatchTopK")}
-    measured["Jacobian step / pair"] = rates["pair"] / rates["pair, Jacobian of 256"]
+    ratios = [each[TURNS[0]] / each[TURNS[1]] for each in turns]
+    measured["Jacobian step / pair"] = statistics.median(ratios)
+    print("Jacobian step / pair, in turns:", *(f"{ratio:.2f}" for ratio in ratios))
     return {
         "tokens per second": rates,
+        "Jacobian step / pair, in turns": ratios,
         "goals": _table.judged(measured, GOALS, at_least=("TopK", "BatchTopK")),
     }
 
@@ -107,37 +120,70 @@ def speed(made: Any, x: torch.Tensor, steps: int, place: torch.device) -> float:
 def against_peers(
     m: int = 4096, k: int = 32, d: int = 576, batch: int = 1024, rounds: int = 5
 ) -> dict[str, Any]:
-    """Take turns with SAELens: one TopK training step each, on the same batches."""
+    """Take turns: one TopK training step each, on the same batches, as many threads for all."""
+    x = torch.randn(rounds * 2, batch, d, generator=torch.Generator().manual_seed(0))
+    model, objective = coder("topk", d // 2, m=m, k=k, d=d, batch=batch)
+    player: Player = training.player_of(model, "", objective, 1000, torch.device("cpu"))
+    ours = unmix.training.Stepper([player])
+    steps: dict[str, Step] = {"ours": lambda part: ours((part,))}
+    for name, make in (("SAELens", sae_lens_step), ("overcomplete", overcomplete_step)):
+        with suppress(ImportError):
+            steps[name] = make(m, k, d)
+    seconds: dict[str, list[dict[str, float]]] = {name: [] for name in steps}
+    for part in x:
+        for name, step in steps.items():
+            seconds[name].append(_table.timed(lambda step=step, part=part: step(part))[1])
+    middle = {name: _middle(spent[1:]) for name, spent in seconds.items()}
+    heads = ("who", "s a step by the clock", "of the processor")
+    _table.show(heads, [(name, each["wall"], each["processor"]) for name, each in middle.items()])
+    peers = [name for name in steps if name != "ours"]
+    own = middle["ours"]["processor"]
+    measured = {f"ours / {name}": own / middle[name]["processor"] for name in peers}
+    return {
+        "seconds": middle,
+        "threads": torch.get_num_threads(),
+        "goals": _table.judged(measured, GOALS),
+    }
+
+
+def _middle(spent: list[dict[str, float]]) -> dict[str, float]:
+    return {kind: statistics.median(each[kind] for each in spent) for kind in ("wall", "processor")}
+
+
+def sae_lens_step(m: int, k: int, d: int) -> Step:
+    """Return a training step of SAELens, as its trainer takes it."""
     from sae_lens import TopKTrainingSAE, TopKTrainingSAEConfig
     from sae_lens.saes.sae import TrainStepInput
 
-    x = torch.randn(rounds * 2, batch, d, generator=torch.Generator().manual_seed(0))
-    config = TopKTrainingSAEConfig(d_in=d, d_sae=m, k=k, device="cpu")
-    theirs = TopKTrainingSAE(config)
+    theirs = TopKTrainingSAE(TopKTrainingSAEConfig(d_in=d, d_sae=m, k=k, device="cpu"))
     adam = torch.optim.Adam(theirs.parameters(), lr=3e-4)
     nobody = torch.zeros(m, dtype=torch.bool)
 
-    def their_step(part: torch.Tensor) -> None:
+    def step(part: torch.Tensor) -> None:
         adam.zero_grad()
         asked = TrainStepInput(part, {}, nobody, 0, False)
         theirs.training_forward_pass(asked).loss.backward()
         torch.nn.utils.clip_grad_norm_(theirs.parameters(), 1.0)
         adam.step()
 
-    model, objective = coder("topk", d // 2, m=m, k=k, d=d, batch=batch)
-    player: Player = training.player_of(model, "", objective, 1000, torch.device("cpu"))
-    ours = unmix.training.Stepper([player])
-    seconds: dict[str, list[float]] = {"ours": [], "SAELens": []}
-    for number, part in enumerate(x):
-        turns = (("ours", lambda part=part: ours((part,))), ("SAELens", lambda part=part: their_step(part)))
-        for name, work in turns:
-            _, spent = _table.timed(work)
-            if number:
-                seconds[name].append(spent["processor"])
-    middle = {name: statistics.median(values) for name, values in seconds.items()}
-    _table.show(("who", "processor s a step"), middle.items())
-    measured = {"ours / SAELens": middle["ours"] / middle["SAELens"]}
-    return {"seconds": middle, "goals": _table.judged(measured, GOALS)}
+    return step
+
+
+def overcomplete_step(m: int, k: int, d: int) -> Step:
+    """Return a training step of overcomplete, with its own encoder and dictionary and a squared error."""
+    from overcomplete.sae import TopKSAE
+
+    theirs = TopKSAE(d, m, top_k=k, device="cpu").train()
+    adam = torch.optim.Adam(theirs.parameters(), lr=3e-4)
+
+    def step(part: torch.Tensor) -> None:
+        adam.zero_grad()
+        _, codes = theirs.encode(part)
+        (part - theirs.decode(codes)).square().mean().backward()
+        torch.nn.utils.clip_grad_norm_(theirs.parameters(), 1.0)
+        adam.step()
+
+    return step
 
 
 def of_stream(n_tokens: int, d: int = 576, m: int = 128) -> dict[str, Any]:

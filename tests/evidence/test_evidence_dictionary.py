@@ -7,6 +7,7 @@ from unmix import trust
 from unmix.estimators import SparseAutoencoder, untrained_dictionary
 from unmix.evidence import Case
 from unmix.evidence import _dictionary as links
+from unmix.evidence import _dictionary_rest as rest
 from unmix.experiments.papers.sae._planted import atoms_of, right_atoms, rows_of, world_rng
 
 
@@ -70,7 +71,7 @@ def test_a_mixture_of_two_atoms_is_more_than_one_direction():
     codes[:, 0] = z[:, :2] @ mixed[0, :2]
     codes[:, 1] = 0
     here = links.measured(Given(mixed, codes), x)
-    spectra = np.array([links._spectrum(here, k, np.random.default_rng(k)) for k in range(6)])
+    spectra = np.array([rest.spectrum(here, k, np.random.default_rng(k)) for k in range(6)])
     strength = links.one_direction(spectra).strength
     assert strength[0] < 0 < strength[2:].min()
     assert strength[1] == -2  # never on
@@ -80,7 +81,7 @@ def test_the_two_largest_singular_values_are_right():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(40, 7)) * [9, 4, 1, 1, 1, 1, 1]
     truth = np.linalg.svd(rows, compute_uv=False)[:2] ** 2
-    np.testing.assert_allclose(links._two_largest(rows, np.eye(7)[0], rng), truth, rtol=1e-3)
+    np.testing.assert_allclose(rest.two_largest(rows, np.eye(7)[0], rng), truth, rtol=1e-3)
 
 
 def test_a_feature_that_is_never_alone_and_a_twin_are_told(world):
@@ -160,3 +161,47 @@ def test_company_of_rows_that_are_too_few_says_nothing_in_favour():
     assert np.isnan(found.beyond).all()
     assert (links.no_own_company(found).strength < 0).all()
     assert (links.features_come_apart(found).strength < 0).all()
+
+
+def _grouped(seed, n=20_000):
+    """Draw rows in which the first two of eight atoms come together in half of the cases, the rest apart."""
+    rng = np.random.default_rng(seed)
+    z = (rng.random((n, 8)) < 0.1) * (0.5 + rng.exponential(size=(n, 8)))
+    z[:, 1] = np.where((z[:, 0] > 0) & (rng.random(n) < 0.5), 0.5 + rng.exponential(size=n), z[:, 1])
+    return z, z @ np.eye(8) + 0.02 * rng.normal(size=(n, 8))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_atom_that_another_one_tilts_leaves_more_along_it_and_others_do_not(seed):
+    z, x = _grouped(seed)
+    tilted, codes = np.eye(8), z.copy()
+    tilted[0, :2] = 0.94, 0.34  # a cosine of .94 with the true one
+    codes[:, 0] = z[:, 0] * 0.94 + np.where(z[:, 0] > 0, z[:, 1], 0) * 0.34
+    codes[:, 1] = np.where(z[:, 0] > 0, 0, z[:, 1])
+    found = links.no_tilt(links.left_beside(links.measured(Given(tilted, codes), x)))
+    assert found.strength[0] < -0.5 < 0 < np.median(found.strength[2:])
+    assert found.strength[0] < found.strength[2:].min() - 0.3
+    assert "along feature 1" in found.words[0]
+    clean = links.no_tilt(links.left_beside(links.measured(Given(np.eye(8), z), x)))
+    assert clean.strength.min() > 0.5
+
+
+def test_what_is_left_beside_is_a_mean_over_the_rows_of_a_feature():
+    z, x = _grouped(0, 300)
+    here = links.measured(Given(np.eye(8)[:, ::-1], z), x)
+    found = links.left_beside(here)
+    along = np.square(here.left @ here.atoms.T)
+    np.testing.assert_allclose(found.usual, along.mean(0))
+    np.testing.assert_allclose(found.there[3], along[z[:, 3] > 0].mean(0))
+    np.testing.assert_allclose(found.energy[3], np.square(z[z[:, 3] > 0, 3]).mean())
+
+
+def test_atoms_of_codes_with_one_sum_could_all_be_moved():
+    rng = np.random.default_rng(0)
+    on = np.zeros((4000, 12))
+    np.put_along_axis(on, rng.random((4000, 12)).argsort(1)[:, :3], 1.0, 1)
+    moved = np.eye(12) + 0.3 * rng.normal(size=12)
+    np.testing.assert_allclose(on @ moved - 3 * (moved[0] - np.eye(12)[0]), on @ np.eye(12), atol=1e-12)
+    assert links.origin_is_told(_on(on)).strength.max() < -2
+    free = on * (0.5 + rng.exponential(size=on.shape))
+    assert links.origin_is_told(_on(free)).strength.min() > 0.5

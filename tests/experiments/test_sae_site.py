@@ -7,7 +7,7 @@ from unmix.data import read_activations
 from unmix.experiments.engine import Place
 from unmix.experiments.papers.sae import dead
 from unmix.experiments.papers.sae._common import outputs, site
-from unmix.experiments.papers.sae.site import main, shuffled, write_site
+from unmix.experiments.papers.sae.site import coarse, main, shuffled, write_site
 from unmix.nn import Feedforward
 
 
@@ -48,6 +48,17 @@ def test_a_site_is_read_as_it_was_written(block, tmp_path):
     assert (len(found.train), len(found.held)) == (80, 20)
     np.testing.assert_allclose(np.vstack([found.train, found.held]), rows, atol=rows.max() / 250)
     np.testing.assert_allclose(outputs(found.block, rows), outputs(block, rows), rtol=0.02, atol=0.05)
+
+
+@pytest.mark.parametrize("lost", [0.01, 0.06])
+def test_a_coarse_site_loses_what_was_asked_for_and_has_few_values(lost):
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=(2000, 3)) @ np.diag([4, 2, 1]) + 5).astype(np.float32)
+    off = coarse(x, lost) - x
+    assert np.square(off).sum() / np.square(x - x.mean(0)).sum() == pytest.approx(lost, rel=0.1)
+    np.testing.assert_allclose(off.mean(0), 0, atol=0.05)
+    turned = (coarse(x, lost) - x.mean(0)) @ np.linalg.eigh(np.cov(x.T))[1]
+    assert max(len(np.unique(column.round(3))) for column in turned.T) < 120
 
 
 def test_what_has_no_gate_or_is_another_site_is_named(tmp_path):

@@ -226,8 +226,9 @@ class _Search:
         return float(apart.std() / np.sqrt(len(apart)))
 
 
-def _tensors(*parts: np.ndarray) -> tuple[torch.Tensor, ...]:
-    return tuple(torch.as_tensor(part, dtype=torch.float32) for part in parts)
+def _tensors(rows: np.ndarray, held_out: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    x, other = (torch.as_tensor(part, dtype=torch.float32) for part in (rows, held_out))
+    return x, other
 
 
 def rows_of(x: np.ndarray, seed: int) -> np.ndarray:
