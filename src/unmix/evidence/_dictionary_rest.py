@@ -43,7 +43,7 @@ class Beside(NamedTuple):
     usual: np.ndarray
     there: np.ndarray
     energy: np.ndarray
-    count: np.ndarray
+    times: np.ndarray
 
 
 def left_beside(here: Measured) -> Beside:
@@ -63,7 +63,7 @@ def nothing_beside(beside: Beside) -> Link:
     table = beside.there / np.maximum(beside.usual, 1e-300)
     np.fill_diagonal(table, 0)
     most, which = table.max(1), table.argmax(1)
-    strength = np.where(beside.count < LEAST, -2.0, 3 * np.log10(_BESIDE / np.maximum(most, 1e-3)))
+    strength = np.where(beside.times < LEAST, -2.0, 3 * np.log10(_BESIDE / np.maximum(most, 1e-3)))
     told = "where it is on, what is left along feature {} varies {:.1f} times as much as elsewhere"
     words = [told.format(*each) for each in zip(which, most, strict=True)]
     return link("nothing else in its rows", most, 1.0, strength, words)
@@ -78,7 +78,7 @@ def no_tilt(beside: Beside) -> Link:
     table = (beside.there - beside.usual) / np.maximum(beside.energy, 1e-300)[:, None]
     np.fill_diagonal(table, 0)
     most, which = table.max(1), table.argmax(1)
-    strength = np.where(beside.count < LEAST, -2.0, 2 * np.log10(_TILT / np.maximum(most, 1e-3)))
+    strength = np.where(beside.times < LEAST, -2.0, 2 * np.log10(_TILT / np.maximum(most, 1e-3)))
     told = "where it is on, {1:.1%} of its own energy is left along feature {0} beyond what is left elsewhere"
     words = [told.format(*each) for each in zip(which, most, strict=True)]
     return link("not tilted by another", most, 0.0, strength, words)
