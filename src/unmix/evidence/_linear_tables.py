@@ -34,12 +34,22 @@ def left_between(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     told = np.log(np.where(seen, shares / np.where(seen, alone[:, :, None, None] * alone, 1.0), 1.0))
     weighed = shares * told
     mean, square = weighed.sum((1, 3)), np.einsum("ikjl,ikjl->ij", weighed, told)
-    own = np.einsum("ikik->ik", shares)
-    free = np.where(held, own / np.where(held, alone, 1.0), 0.0).sum(1) - 1
-    left = mean - np.outer(free, free) / (2 * n_rows)
-    error = np.sqrt(np.maximum(square - mean**2, 1e-12) / n_rows)
+    free, spread = _freedom(np.einsum("ikil->ikl", shares), np.where(held, alone, np.inf))
+    chance, doubt = np.outer(free, free) / (2 * n_rows), np.outer(spread, spread) / (2 * n_rows**2)
+    left = mean - chance
+    error = np.sqrt(doubt + np.maximum(square - mean**2 - 2 * chance, 0) / n_rows)
     itself = np.eye(n, dtype=bool)
     return np.where(itself, np.nan, left), np.where(itself, np.nan, error)
+
+
+def _freedom(own: np.ndarray, alone: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many degrees of freedom the cells of a component have, and the sum of their squares.
+
+    They are the eigenvalues of the covariance of memberships in units of the shares: 1 for sharp cells.
+    """
+    root = np.sqrt(alone[:, :, None] * alone[:, None, :])
+    covariance = np.where(np.isinf(root), 0.0, own / root - root)
+    return np.einsum("ikk->i", covariance), np.square(covariance).sum((1, 2))
 
 
 def _cells(y: np.ndarray) -> np.ndarray:
