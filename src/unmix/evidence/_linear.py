@@ -2,8 +2,7 @@
 
 Whitened data leave a rotation open. Comon's theorem closes it where components are independent and at most
 one is Gaussian, and pairs suffice for both: in the plane of each pair little dependence may be left, and a
-rotation must add some, on rows that took no part in the search too, since a search finds a best rotation of
-anything. Noise, components left out and other optima are what the theorem does not speak of.
+rotation must add some. Noise, components left out and other optima are what the theorem does not speak of.
 
 References
 ----------
@@ -23,7 +22,7 @@ from unmix.solvers.ica import shape_of_codes
 from ._case import Case
 from ._common import match_strength
 from ._linear_noise import free_of_noise, none_left_out, outside
-from ._linear_planes import Planes, planes_of, standard, turned
+from ._linear_planes import Planes, planes_of, standard
 from ._linear_refits import codes_with_one_more, half_codes, other_ends
 from ._link import Link, link, unchecked
 
@@ -36,40 +35,27 @@ _MOST = 2000  # rows that laws of components are taken from
 def links(case: Case) -> Iterator[Link]:
     """Ask whether components are independent, told from their rotations, free of noise, and found again."""
     here, left_out = planes_of(case.codes), outside(case)
-    yield told_apart("a rotation would show", here.gain, here.gain_error, "none")
+    yield told_apart(here)
     yield independent(here)
     yield enough_rows(case)
     yield free_of_noise(case, left_out)
     yield none_left_out(case, left_out)
     half = half_codes(case) if case.allows("quick") else None
     yield comes_back(case, "comes back from one half", "quick", half)
-    yield told_apart_elsewhere(case, here, half)
     yield other_starts(case, here)
     yield one_more(case)
 
 
-def told_apart(name: str, gain: np.ndarray, error: np.ndarray, effort: str) -> Link:
+def told_apart(planes: Planes) -> Link:
     """Measure the dependence that the most favourable rotation towards another component would add."""
+    name, gain, error = "a rotation would show", planes.gain, planes.gain_error
     if len(gain) == 1:
-        return link(name, np.nan, 0.0, -1.0, ["there is no other component to tell it from"], effort=effort)
+        return link(name, np.nan, 0.0, -1.0, ["there is no other component to tell it from"])
     ratio = gain / error
     pair = _weakest(ratio)
     told = "turned towards z{} its dependence grows by {:.4f} nats, error {:.4f}; by 0 in a flat plane"
     words = [told.format(*each) for each in zip(pair, _at(gain, pair), _at(error, pair), strict=True)]
-    return link(name, _at(gain, pair), 0.0, (_at(ratio, pair) - _ENOUGH) / _ENOUGH, words, effort=effort)
-
-
-def told_apart_elsewhere(case: Case, here: Planes, half: np.ndarray | None) -> Link:
-    """Measure the same on the second half of the rows, for the components of a refit to the first.
-
-    In the planes that were found weakest, which rows that took part in no search may contradict.
-    """
-    name, seen, n = "a rotation would show on rows not used", case.halves[1], case.codes.shape[1]
-    if half is None or not case.allows("full"):
-        return unchecked(name, n, "full")
-    weakest = np.eye(n, dtype=bool)[_weakest(here.gain / here.gain_error)]
-    found = half[seen][:, matched(case.codes[seen], half[seen])[0]]
-    return told_apart(name, *turned(found, weakest), "full")
+    return link(name, _at(gain, pair), 0.0, (_at(ratio, pair) - _ENOUGH) / _ENOUGH, words)
 
 
 def independent(planes: Planes) -> Link:

@@ -51,12 +51,6 @@ def planes_of(y: np.ndarray, *, of: np.ndarray | None = None) -> Planes:
     return Planes(*_gains(rows, own, confusable(own.mean(1), left, asked)), left, doubt)
 
 
-def turned(y: np.ndarray, marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what a rotation would add in the planes that are marked, and its error; nan in others."""
-    rows = np.ascontiguousarray(standard(_some(y)).T)
-    return _gains(rows, surprises(rows), marked)
-
-
 def _gains(rows: np.ndarray, own: np.ndarray, marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     gain, error = np.full((2, *marked.shape), np.nan)
     for i, j in zip(*np.nonzero(np.triu(marked | marked.T, 1)), strict=True):

@@ -54,9 +54,7 @@ class Units:
         found: dict[str, dict[str, np.ndarray]] = {}
         for (needed, name), strength in self.links.items():
             if needed in allowed:
-                part = found.setdefault(ARGUMENTS_BY_KIND[self.kind].part(name), {})
-                here = strength[chosen]  # which estimators of one kind may measure at different efforts
-                part[name] = np.where(np.isnan(here), part.get(name, np.nan), here)
+                found.setdefault(ARGUMENTS_BY_KIND[self.kind].part(name), {})[name] = strength[chosen]
         return found
 
     @cached_property

@@ -78,7 +78,6 @@ LINKS = {
         "error of sampling",
         "free of noise",
         "no latent left out",
-        "a rotation would show on rows not used",
         "comes back from one half",
         "no other optimum",
         "comes back beside one component more",
