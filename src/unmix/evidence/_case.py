@@ -19,6 +19,7 @@ from unmix.estimators._latent_estimator import LatentEstimator
 from ._link import EFFORTS
 
 _LARGEST_SEED = 2**31 - 1
+_STARTS = 6
 _TOLD_BY = 4  # columns that tell most rows apart
 
 
@@ -102,7 +103,16 @@ class Case:
         rows = self._in_large_domains(rows)
         values = (self.x if x is None else x)[rows]
         with self.telling(f"fitting again {words}"):
-            return fit_anew(self.model, values, self._labels(rows), self.seed(words), **settings)
+            return fit_anew(
+                self.model, values, self._labels(rows), self.seed(words), **self._fewer_starts() | settings
+            )
+
+    def _fewer_starts(self) -> dict[str, int]:
+        """Return the starts of a search that is to cost less than the fit, where the fit is one."""
+        if type(self.model).__name__ != "SparseBasis":
+            return {}
+        enough = max(_STARTS, self.codes.shape[1])
+        return {"n_starts": enough if self.model.n_starts is None else min(enough, self.model.n_starts)}
 
     def _in_large_domains(self, rows: np.ndarray) -> np.ndarray:
         """Leave out domains of which a half has too few rows for a fit."""

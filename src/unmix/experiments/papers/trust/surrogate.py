@@ -48,7 +48,7 @@ LINKS = {
         "survives one latent more",
         *_AGAIN,
     ),
-    "SparseBasis": (*_MIXTURE, *_AGAIN),
+    "SparseBasis": (*(each for each in _MIXTURE if each != "no sparser coordinates"), *_AGAIN),
     "PDGMM": (*_MIXTURE, *_AGAIN),
     "CG-VAE": (
         "changes between domains",
