@@ -20,7 +20,7 @@ from unmix.data import degenerate_mixture, multi_domain, slots, sparse_mixing
 
 EFFORTS = ("none", "quick", "full")
 GOALS = {"quick": 1.0, "full": 3.0}
-LONG, ROUNDS = 1.0, 9
+LONG, ROUNDS = 1.0, 5
 SIZES = {(500, 4): 4, (2000, 10): 10, (3000, 20): 20, (2000, 30): 6, (5000, 300): 10, (8000, 50): 50}
 RESTING = ((1000, 3), (2000, 6), (3000, 10))
 Case = tuple[Any, Any, Any]

@@ -50,7 +50,7 @@ class Case:
         telling: Callable[[str], AbstractContextManager[Any]] | None = None,
     ):
         kept = first_of_each(x)
-        self.model, self.x = model, x[kept]
+        self.model, self.x = model, x if len(kept) == len(x) else x[kept]
         self.domains = None if domains is None else domains[kept]
         self.effort, self.random_state = effort, random_state
         self.telling = telling if telling is not None else partial(waiting, False)

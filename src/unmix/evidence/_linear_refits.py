@@ -41,9 +41,10 @@ def _in_plane(case: Case, kept: np.ndarray, n: int) -> np.ndarray:
     From the plane of the components, and a sum of all columns where one direction more is asked for, by a few
     products with the covariance of these rows, which is never formed.
     """
-    mean, mixing = case.x[kept].mean(0), case.model.mixing_
-    here = case.x[kept] - mean
-    unit = max(np.abs(here).max(), 1e-300)  # so that no square leaves the range of numbers
+    here, mixing = case.x[kept], case.model.mixing_
+    mean = here.mean(0)
+    here -= mean
+    unit = max(here.max(), -here.min(), 1e-300)  # so that no square leaves the range of numbers
     here /= unit
     basis = np.linalg.qr(np.c_[mixing / np.abs(mixing).max(), np.ones(len(mixing))][:, :n])[0]
     for _ in range(_POWERS if n == mixing.shape[1] else 3 * _POWERS):
