@@ -10,7 +10,7 @@ import unmix
 from unmix.data import degenerate_mixture
 from unmix.evidence import Case, argument_for
 from unmix.evidence._mixtures import links
-from unmix.evidence._mixtures_rest import count, moved, rest_values, searched_noise
+from unmix.evidence._mixtures_rest import count, moved, rest_values, searched_noise, turned_noise
 
 # of fits to data that have no rest at all
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -139,7 +139,7 @@ def test_where_no_direction_differs_from_another_nothing_is_trusted(kind, effort
     x = spherical(400, 4, kind, rng) @ rng.normal(size=(4, 12))
     x += 0.05 * x.std(0) * rng.normal(size=x.shape)
     found = unmix.trust(fitted(x, n_components=4), x, effort=effort, random_state=0)
-    assert set(found.verdicts) <= ({"no", "not checked"} if effort == "none" else {"no"})
+    assert set(found.verdicts) <= ({"no"} if effort == "full" else {"no", "not checked"})
 
 
 @quiet
@@ -230,3 +230,16 @@ def test_labels_take_no_part_in_the_verdict_of_an_oracle(shuffled):
     assert not np.any(
         [v == "not checked" and r < 0.8 for v, r in zip(found.verdicts, correlation, strict=True)]
     )
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy tails"])
+def test_random_directions_stand_in_for_a_search_where_no_direction_differs(kind):
+    assert turned_noise(spherical(400, 3, kind, np.random.default_rng(0)), 0) < 3
+
+
+def test_a_verdict_on_a_sparse_basis_searches_from_fewer_starts():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(300, 3)) * (rng.random((300, 3)) < 0.5)
+    case = Case(unmix.SparseBasis(random_state=0).fit(z @ rng.normal(size=(3, 3))), z, effort="quick")
+    assert case.first.n_starts == 6
+    assert Case(case.model.set_params(n_starts=4), z, effort="quick").first.n_starts == 4

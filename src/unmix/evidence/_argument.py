@@ -96,6 +96,7 @@ SPARSE = Argument(
     "sparse", "diverse dictionary learning, Theorem 1", FUNCTION, _sparse.links, STABLE | SPARSE_PARTS
 )
 MIXTURE = Argument("mixture", "pdGMM, Theorem 3.9", LINEAR, _mixtures.links)
+BASIS = Argument("mixture", "pdGMM, Theorem 3.9", LINEAR, _mixtures.basis_links)
 DOMAINS = Argument("domains", "sufficient changes and sparse mixing, Theorem 1", FUNCTION, _domains.links)
 SLOTS = Argument(
     "slots", "mechanistic independence, type D", "order, and a map within each slot", _slots.links
@@ -113,7 +114,7 @@ DICTIONARY = Argument(
 ARGUMENTS = {
     "DiverseDictionaryLearning": SPARSE,
     "PDGMM": MIXTURE,
-    "SparseBasis": MIXTURE,
+    "SparseBasis": BASIS,
     "LabelledSparseAutoencoder": MIXTURE,
     "CGVAE": DOMAINS,
     "IVAE": DOMAINS,

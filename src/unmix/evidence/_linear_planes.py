@@ -5,6 +5,10 @@ the same after a rotation, so that the mutual information of the pair has its le
 independent components whatever their law: neither heavy tails nor rare events move it, as they do the maximum
 of a contrast. The joint entropy does not change with a rotation either, so that what a rotation adds is a
 difference of entropies of single variables.
+
+Most planes are safe, and which are not shows without turning anything: what is left between all pairs comes
+from one product (`left_between`), and a component is the easiest to confuse with the one that depends most on
+it or with the one nearest to Gaussian. Only these planes are turned.
 """
 
 from functools import cache
@@ -12,17 +16,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-ANGLES = np.deg2rad([-45.0, -36.0, -27.0, 27.0, 36.0])  # a correlation of .95 is an angle of 18 degrees
-_REACH, _BINS, _JOINT_BINS = 6.0, 160, 48
-_MOST_ROWS, _ALL_PAIRS, _PARTNERS = 4000, 24, 12  # pairs cost a millisecond each
-_GAUSSIAN = 0.374567 + np.log(2)  # E[log 2 cosh y] of a standard normal y
+from unmix._fitted import thinned
+
+from ._linear_tables import left_between
+
+ANGLES = np.deg2rad([-45.0, -27.0, 27.0])  # a correlation of .95 is an angle of 18 degrees
+_REACH, _BINS = 6.0, 160
+_MOST_ROWS, _FEWEST_ROWS, _ENTRIES = 3000, 1000, 30_000  # of rows, and of entries: a plane costs .1 ms
+_ALL_PAIRS = 4
 
 
 class Planes(NamedTuple):
     """What is known of each pair of components; arrays of shape (n_components, n_components).
 
     `gain` is the mutual information, in nats, that the most favourable rotation would add, with its standard
-    error `gain_error`; `left` what there is without one, beyond that of shuffled columns, with `left_error`.
+    error `gain_error`, nan where it was not measured; `left` what there is without one, beyond chance, with
+    `left_error`.
     """
 
     gain: np.ndarray
@@ -31,33 +40,28 @@ class Planes(NamedTuple):
     left_error: np.ndarray
 
 
-def planes_of(
-    y: np.ndarray, rng: np.random.Generator, *, of: np.ndarray | None = None, left: bool = True
-) -> Planes:
-    """Measure the pairs of components that could be confused; what is not measured is nan.
+def planes_of(y: np.ndarray, *, of: np.ndarray | None = None) -> Planes:
+    """Measure what is left between all components, and turn the planes in which they could be confused.
 
-    `of` marks the components that are asked about, by default all, and `left` says whether the dependence
-    that is left is asked for too: what nobody asks for costs nothing.
+    `of` marks the components whose planes are asked about, by default all.
     """
-    y = standard(y[:: -(-len(y) // _MOST_ROWS)])
-    n = y.shape[1]
-    asked = np.ones(n, bool) if of is None else of
-    table, pairs = np.full((4, n, n), np.nan), _Pairs(y, _swapped(len(y), rng))
-    for i, j in zip(*np.nonzero(np.triu(confusable(y) & (asked | asked[:, None]), 1)), strict=True):
-        table[:2, i, j] = table[:2, j, i] = gain_of(pairs.rows[[i, j]], pairs.own[i] + pairs.own[j])
-        if left:
-            table[2:, i, j] = table[2:, j, i] = left_of(pairs.places[i], pairs.places[j], pairs.apart[j])
-    return Planes(*table)
+    y = standard(_some(y))
+    rows, asked = np.ascontiguousarray(y.T), np.ones(y.shape[1], bool) if of is None else of
+    own, (left, doubt) = surprises(rows), left_between(y)
+    return Planes(*_gains(rows, own, confusable(own.mean(1), left, asked)), left, doubt)
 
 
-class _Pairs:
-    """What each component brings to every pair that it is in, worked out once: rows are components."""
+def _gains(rows: np.ndarray, own: np.ndarray, marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    gain, error = np.full((2, *marked.shape), np.nan)
+    for i, j in zip(*np.nonzero(np.triu(marked | marked.T, 1)), strict=True):
+        gain[i, j], error[i, j] = gain_of(rows[[i, j]], own[i] + own[j])
+        gain[j, i], error[j, i] = gain[i, j], error[i, j]
+    return gain, error
 
-    def __init__(self, y: np.ndarray, elsewhere: np.ndarray):
-        self.rows = np.ascontiguousarray(y.T)
-        self.own = surprises(self.rows)
-        self.places = _places(self.rows, _JOINT_BINS)
-        self.apart = self.places[:, elsewhere]
+
+def _some(y: np.ndarray) -> np.ndarray:
+    """Return as many rows as tell a rotation from none; fewer of many components."""
+    return thinned(y, int(np.clip(_ENTRIES // y.shape[1], _FEWEST_ROWS, _MOST_ROWS)))
 
 
 def standard(y: np.ndarray) -> np.ndarray:
@@ -65,30 +69,17 @@ def standard(y: np.ndarray) -> np.ndarray:
     return (y - y.mean(0)) / np.maximum(y.std(0), 1e-300)
 
 
-def confusable(y: np.ndarray) -> np.ndarray:
-    """Mark the pairs to look at: all of them, or for each of many components the likeliest to be confused.
-
-    These are the most dependent ones, by the correlation of log cosh, and the least non-Gaussian ones.
+def confusable(entropy: np.ndarray, left: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """Mark the planes to turn: for each component asked about that of the one which depends most on it, and
+    that of the nearest to Gaussian, which has the largest entropy; all planes of few components.
     """
-    n, half = y.shape[1], _PARTNERS // 2
+    n, own = len(entropy), np.eye(len(entropy), dtype=bool)
     if n <= _ALL_PAIRS:
-        return ~np.eye(n, dtype=bool)
-    size = np.abs(y) + np.log1p(np.exp(-2 * np.abs(y)))
-    dependence = np.abs(np.corrcoef(size.T)) - 2 * np.eye(n)
-    gaussian = np.abs(size.mean(0) - _GAUSSIAN)[None] + 9 * np.eye(n)
-    marked = np.zeros((n, n), bool)
-    np.put_along_axis(marked, np.argsort(-dependence, axis=1)[:, :half], True, axis=1)
-    np.put_along_axis(marked, np.argsort(gaussian, axis=1)[:, :half], True, axis=1)
-    return marked | marked.T
-
-
-def _swapped(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return an order in which rows have changed places by twos: its own inverse, so that the plane of i and
-    j is that of j and i.
-    """
-    order, swapped = rng.permutation(n), np.arange(n)
-    swapped[order[: n // 2]], swapped[order[n - n // 2 :]] = order[n - n // 2 :], order[: n // 2]
-    return swapped
+        return ~own & (asked | asked[:, None])
+    each, marked = np.flatnonzero(asked), np.zeros((n, n), bool)
+    for size in (np.where(own, -np.inf, left), np.where(own, -np.inf, entropy)):
+        marked[each, size.argmax(1)[each]] = True
+    return marked
 
 
 def gain_of(pair: np.ndarray, own: np.ndarray) -> tuple[float, float]:
@@ -119,26 +110,6 @@ def surprises(rows: np.ndarray) -> np.ndarray:
     counts = np.bincount(places.ravel(), minlength=m * _BINS).reshape(m, _BINS)
     density = counts @ _kernel(_BINS, _width(n)) / n
     return np.take(-np.log(density), places)
-
-
-def left_of(a: np.ndarray, b: np.ndarray, apart: np.ndarray) -> tuple[float, float]:
-    """Return the mutual information of two columns beyond that of the same shuffled, and its error.
-
-    All are given by the bins that their entries lie in, `apart` being the second one shuffled.
-    """
-    (there, spread), (chance, doubt) = _information(a, b), _information(a, apart)
-    return there - chance, float(np.hypot(spread, doubt) / np.sqrt(len(a)))
-
-
-def _information(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """Return mean and deviation over rows of log p(a, b) / p(a) p(b), which is one number for each bin."""
-    n = len(a)
-    counts = np.bincount(a * _JOINT_BINS + b, minlength=_JOINT_BINS**2) / n
-    kernel = _kernel(_JOINT_BINS, 1.5 * _width(n))
-    joint = kernel @ counts.reshape(_JOINT_BINS, -1) @ kernel
-    told = np.log(joint / (joint.sum(1)[:, None] * joint.sum(0))).ravel()
-    mean = counts @ told
-    return float(mean), float(np.sqrt(counts @ np.square(told - mean)))
 
 
 def _places(values: np.ndarray, bins: int) -> np.ndarray:

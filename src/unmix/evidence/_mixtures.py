@@ -5,9 +5,11 @@ each while every other one varies (Assumption 3.8). Both are seen in the data: a
 rests only where all its parts do. Labels of components, where a method was given some, take no part.
 
 All is done with two refits to one half of the rows, about the time of the fit; a full effort adds nothing.
+The fit of `SparseBasis` is itself the search for rest, and takes less than a second: what would search as
+long again is left to a refit to one half from fewer starts, and to the full effort.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ from ._mixtures_rest import (
     rest_values,
     searched_noise,
     second_rest,
+    turned_noise,
 )
 
 _SURE = 3.0  # standard errors beyond chance that leave it undecided, if a search could choose directions
@@ -37,26 +40,37 @@ _MOST = 20_000  # rows on which rest is counted
 def links(case: Case) -> Iterator[Link]:
     """Yield what must hold: rest beside variation, sharp and on fresh rows; a fit; latents that come back."""
     codes = thinned(case.codes, _MOST)
+    yield from _at_rest(case, codes, searched_noise)
+    yield _sparsest(case, codes)
+    yield from _again_elsewhere(case)
+    yield _returns_with_more(case, "quick")
+
+
+def basis_links(case: Case) -> Iterator[Link]:
+    """Yield the same for `SparseBasis`, as far as it takes less time than the fit, and the rest at full."""
+    yield from _at_rest(case, thinned(case.codes, _MOST), turned_noise)
+    yield from _again_elsewhere(case)
+    yield _returns_with_more(case, "full")
+
+
+def _at_rest(case: Case, codes: np.ndarray, null: Callable[[np.ndarray, int], float]) -> Iterator[Link]:
+    """Ask what the codes at hand tell of rest, beside what a null finds in codes without directions."""
     values = _distances(case.model, codes)
-    found = count(values)
-    yield _rests(case, found)
+    found, noise = count(values), null(codes, int(case.rng(21).integers(2**31)))
+    yield _rest_link("rests while others vary", found.z, noise, _SURE, "none")
     yield _sharp(found)
     yield _one_rest(values)
-    yield _sparsest(case, codes)
+
+
+def _again_elsewhere(case: Case) -> Iterator[Link]:
+    """Ask what a refit to one half of the rows says of the others."""
     yield held_out_fit(case)
     yield _rests_again(case)
     yield _returns(case)
-    yield _returns_with_more(case)
 
 
 def _distances(model: Any, codes: np.ndarray) -> np.ndarray:
     return moved(model, codes, rest_values(codes))
-
-
-def _rests(case: Case, found: Rest) -> Link:
-    """Ask whether each latent rests while every other one varies, more often than searched noise does."""
-    noise = searched_noise(thinned(case.codes, _MOST), int(case.rng(21).integers(2**31)))
-    return _rest_link("rests while others vary", found.z, noise, _SURE, "none")
 
 
 def _rest_link(name: str, z: np.ndarray, noise: float, undecided: float, effort: str) -> Link:
@@ -115,17 +129,17 @@ def _returns(case: Case) -> Link:
     name = "comes back from one half"
     if not case.allows("quick"):
         return unchecked(name, case.codes.shape[1], "quick")
-    return _again(case, case.first, name, "a refit to half of the rows")
+    return _again(case, case.first, name, "a refit to half of the rows", "quick")
 
 
-def _returns_with_more(case: Case) -> Link:
+def _returns_with_more(case: Case, effort: str) -> Link:
     name, n = "comes back with one latent more", case.codes.shape[1]
-    if not case.allows("quick"):
-        return unchecked(name, n, "quick")
+    if not case.allows(effort):
+        return unchecked(name, n, effort)
     if _rank(case.x[case.halves[0]]) <= n:
         words = "x has no more dimensions than there are latents"
-        return link(name, 1.0, np.nan, 1.0, [words] * n, effort="quick")
-    return _again(case, case.more, name, "a refit with one latent more")
+        return link(name, 1.0, np.nan, 1.0, [words] * n, effort=effort)
+    return _again(case, case.more, name, "a refit with one latent more", effort)
 
 
 def _rank(x: np.ndarray) -> int:
@@ -133,7 +147,7 @@ def _rank(x: np.ndarray) -> int:
     return int(np.linalg.matrix_rank(np.nan_to_num(np.corrcoef(x, rowvar=False)), tol=1e-9, hermitian=True))
 
 
-def _again(case: Case, other: Any, name: str, who: str) -> Link:
+def _again(case: Case, other: Any, name: str, who: str, effort: str) -> Link:
     """Compare latents with those of a refit, on rows that it has not seen, by the correlation of values.
 
     Ranks would say little: samples at rest are ties, and a latent may rest most of the time.
@@ -144,7 +158,7 @@ def _again(case: Case, other: Any, name: str, who: str) -> Link:
     null = _chance(codes, case.rng(22))
     told = f"{who} has it with correlation {{:.3f}}; a random rotation of it would have {{:.2f}}"
     words = [told.format(*pair) for pair in zip(found, null, strict=True)]
-    return link(name, found, null, match_strength(found), words, effort="quick")
+    return link(name, found, null, match_strength(found), words, effort=effort)
 
 
 def _chance(codes: np.ndarray, rng: np.random.Generator, draws: int = 20) -> np.ndarray:

@@ -132,17 +132,42 @@ def moved(model: Any, codes: np.ndarray, rest: np.ndarray) -> np.ndarray:
 def searched_noise(codes: np.ndarray, seed: int) -> float:
     """Return the largest z that the search for rest finds where no direction differs from another.
 
-    Samples keep their distances from the mean, in the metric of their covariance, and get random directions.
     Each direction that the search finds counts with its weakest pair, as latents do.
+    """
+    white = _without_directions(codes, seed)
+    if white.shape[1] < 2:
+        return 0.0  # there is one direction, and nothing to search
+    y = torch.as_tensor(white)
+    found = sparsest_rows(y[:SEARCHED], torch.Generator().manual_seed(seed))
+    return float(count((y @ found.rows.T + found.offsets).numpy()).z.min(1).max())
+
+
+def turned_noise(codes: np.ndarray, seed: int, draws: int = 5) -> float:
+    """Return the same for random directions, where a search would cost as much as the fit.
+
+    Little is lost: where no direction differs from another, a search finds hardly more than these have.
+    """
+    white, rng = _without_directions(codes, seed), np.random.default_rng((seed, 1))
+    if white.shape[1] < 2:
+        return 0.0
+    turns = (np.linalg.qr(rng.normal(size=(white.shape[1],) * 2))[0] for _ in range(draws))
+    return max(float(count(_from_rest(white @ turn)).z.min(1).max()) for turn in turns)
+
+
+def _from_rest(values: np.ndarray) -> np.ndarray:
+    return values - rest_values(values)
+
+
+def _without_directions(codes: np.ndarray, seed: int) -> np.ndarray:
+    """Return samples that keep their distances from the mean, in the metric of their covariance, and have
+    random directions.
     """
     white = _white(codes)
     if white.shape[1] < 2:
-        return 0.0  # there is one direction, and nothing to search
+        return white
     ways = np.random.default_rng(seed).normal(size=white.shape)
     ways *= np.linalg.norm(white, axis=1, keepdims=True) / np.linalg.norm(ways, axis=1, keepdims=True)
-    y = torch.as_tensor(_white(ways))
-    found = sparsest_rows(y[:SEARCHED], torch.Generator().manual_seed(seed))
-    return float(count((y @ found.rows.T + found.offsets).numpy()).z.min(1).max())
+    return _white(ways)
 
 
 def in_sparsest(codes: np.ndarray, seed: int) -> np.ndarray:

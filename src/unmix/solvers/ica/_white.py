@@ -186,13 +186,16 @@ def white_rows(
     return White(rows, prepare, basis, spread.n_samples).in_memory(n_components)
 
 
-def shape_of_codes(y: np.ndarray, fun: str) -> Shape:
+def shape_of_codes(y: np.ndarray, fun: str, n_samples: int | None = None) -> Shape:
     """Return what can be said about components that are at hand, each scaled to unit variance.
+
+    They were found on `n_samples` rows, by default as many as there are.
 
     >>> y = np.random.default_rng(0).laplace(size=(2000, 2))
     >>> shape_of_codes(y, "logcosh").reliability.round(2)
     array([1., 1.])
     """
     unit = (y - y.mean(0)) / np.maximum(y.std(0), 1e-300)
-    rows = torch.from_numpy(np.ascontiguousarray(unit, dtype=np.float64))
-    return shape_of(shape_sums(rows, torch.eye(y.shape[1], dtype=rows.dtype), fun), len(y), len(y), fun)
+    rows = torch.from_numpy(np.ascontiguousarray(unit, dtype=np.float32))
+    sums = shape_sums(rows, torch.eye(y.shape[1], dtype=rows.dtype), fun)
+    return shape_of(sums, len(y), n_samples or len(y), fun)

@@ -54,7 +54,9 @@ class Units:
         found: dict[str, dict[str, np.ndarray]] = {}
         for (needed, name), strength in self.links.items():
             if needed in allowed:
-                found.setdefault(ARGUMENTS_BY_KIND[self.kind].part(name), {})[name] = strength[chosen]
+                part = found.setdefault(ARGUMENTS_BY_KIND[self.kind].part(name), {})
+                here = strength[chosen]  # which estimators of one kind may measure at different efforts
+                part[name] = np.where(np.isnan(here), part.get(name, np.nan), here)
         return found
 
     @cached_property

@@ -48,7 +48,7 @@ LINKS = {
         "survives one latent more",
         *_AGAIN,
     ),
-    "SparseBasis": (*_MIXTURE, *_AGAIN),
+    "SparseBasis": (*(each for each in _MIXTURE if each != "no sparser coordinates"), *_AGAIN),
     "PDGMM": (*_MIXTURE, *_AGAIN),
     "CG-VAE": (
         "changes between domains",
@@ -78,7 +78,6 @@ LINKS = {
         "error of sampling",
         "free of noise",
         "no latent left out",
-        "a rotation would show on rows not used",
         "comes back from one half",
         "no other optimum",
         "comes back beside one component more",
