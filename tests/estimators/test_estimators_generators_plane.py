@@ -21,13 +21,21 @@ class Plane(nn.Module):
 
     def __init__(self, n_in, shape):
         super().__init__()
-        self.mapping, self.points = nn.Identity(), small(n_in, shape)
-
-    def synthesis(self, w, noise=None):
-        return self.points(w)
+        self.mapping, self.synthesis = nn.Identity(), Points(n_in, shape)
 
     def forward(self, z, noise=None):
-        return self.points(z)
+        return self.synthesis(z)
+
+
+class Points(nn.Module):
+    """The part of it that makes points of styles."""
+
+    def __init__(self, n_in, shape):
+        super().__init__()
+        self.points = small(n_in, shape)
+
+    def forward(self, w, noise=None):
+        return self.points(w)
 
 
 class Judge(nn.Module):

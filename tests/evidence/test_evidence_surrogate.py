@@ -111,4 +111,7 @@ def test_the_command_and_the_page_show_it(tmp_path, capsys, monkeypatch):
             main(["trust", "model", "x.npy", "--effort", "none", "--out", out])
     assert "; Gaussian " in capsys.readouterr().out
     page = (tmp_path / "verdict.html").read_text()
-    assert "<th>Gaussian data</th>" in page and '"surrogate"' in (tmp_path / "verdict.json").read_text()
+    assert (
+        '<th scope="col">Gaussian data</th>' in page
+        and '"surrogate"' in (tmp_path / "verdict.json").read_text()
+    )

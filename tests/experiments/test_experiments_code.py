@@ -323,6 +323,8 @@ def test_all_code_that_runs_for_a_cell_counts(table):
         if Path(code.co_filename).is_relative_to(_code._PACKAGE)
     }
     ours = {(path, name) for path, name in ours if not name.startswith("<")}
+    # constructors are handed on as they are: what says which argument was meant computes nothing
+    ours = {(path, name) for path, name in ours if path.name != "_spelling.py"}
     assert any(path.parent.name == "estimators" for path, _ in ours), "a method ran"
     sources = _code._ours()
     counted = _code.reached(sources, [_code.root_of(sources, experiment.__name__)])

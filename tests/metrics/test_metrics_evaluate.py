@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from pages import without_ours
 from samples import normal
 from unmix.metrics import Evaluation, Score, dci, evaluate, infomec, mcc, mig, r2, sap, slot_identifiability
 from unmix.metrics.evaluation._catalogue import MEASURES
@@ -311,7 +312,7 @@ def test_names_are_escaped_wherever_they_go(tmp_path):
     evil = '<script>alert("a,b")</script>[red]'
     scores = evaluate(normal(20, 2), normal(20, 2), metrics={evil: mcc}, n_boot=2, random_state=0)
     page = scores.write(tmp_path / "scores.html").read_text()
-    assert "<script>" not in page and "&lt;script&gt;alert(&#34;a,b&#34;)" in page
+    assert "<script>" not in without_ours(page) and "&lt;script&gt;alert(&#34;a,b&#34;)" in page
     assert f"{scores[evil].floor:.3f}" in page
     lines = scores.write(tmp_path / "scores.csv").read_text().splitlines()
     assert next(csv.DictReader(lines))["metric"] == evil

@@ -19,6 +19,8 @@ def stride_of(path: str) -> int:
     place = Path(path)
     if not place.is_dir() and not (place.is_file() and place.suffix.lower() in _STREAMED):
         return 1
+    if place.suffix.lower() == ".npy" and place.stat().st_size <= MOST:  # a number takes a byte or more
+        return 1
     try:
         rows = file_rows(place, lambda n_columns: 1)
     except ValueError:  # who reads it says what is wrong with it

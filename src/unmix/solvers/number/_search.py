@@ -177,7 +177,7 @@ class _Search:
         found = bottleneck(*_tensors(rows, held_out), n, seed=self.seed)
         without = 0.5 * np.square(held_out).sum(1).mean()
         beyond = self._gain(0, n) - (without - float(found.lengths.mean()))
-        return beyond <= max(RESOLUTION * n, SURE * self._error(0, n))
+        return bool(beyond <= max(RESOLUTION * n, SURE * self._error(0, n)))
 
     def _ended(self, n: int, told: int) -> Number:
         """Return what is known of n latents; whether they end there, unless that is told already."""

@@ -3,6 +3,7 @@
 Beyond the papers. Sources and mixings are ours, of three families, one for each seed in turn. Scores are
 taken within domains. "Told the truth" is what a network of the same kind reads off the observations after it
 was shown the latents: the ceiling of any method. No published number.
+The method is that of arXiv:2503.00639.
 """
 
 from typing import Any

@@ -4,6 +4,7 @@ Beyond the papers. Latents are independent, each rests in half of the samples, a
 slopes of 1 and 0.2. "Told the truth" is what a network reads off the observations after it was shown the
 latents. "Said" is the share of runs that say that latents have no value of rest, or not all. No published
 number.
+The method is that of arXiv:2604.13218.
 """
 
 from typing import Any

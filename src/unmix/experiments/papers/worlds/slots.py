@@ -3,6 +3,7 @@
 Beyond the papers. Mixings are ours: each slot goes through layers of its own, of three families, one for each
 seed in turn, and what slots share they add to. The score is SIS, of which true latents have less than 1 where
 slots depend on each other. No published number.
+The method is that of arXiv:2509.22196.
 """
 
 import math

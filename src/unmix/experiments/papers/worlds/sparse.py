@@ -5,6 +5,7 @@ for each seed in turn. "Defaults of 0.1" are the settings that were shipped firs
 at the truth" is what the objective keeps of a fit that begins there: the ceiling of any search. "Told the
 truth" is what a network of the same kind reads off the observations after it was shown the latents: the
 ceiling of any method. No published number.
+The method is that of arXiv:2604.17568.
 """
 
 from typing import Any
