@@ -396,7 +396,7 @@ def _beside(ours: list[float | None], paper: list[float | None]) -> str:
 
 
 def _short(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}".replace("0.", ".", 1)
+    return "" if value is None else re.sub(r"^(-?)0\.", r"\1.", f"{value:.2f}")
 
 
 def trust_units(folder: Path) -> dict[str, judgement.Units]:
