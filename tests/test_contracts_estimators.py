@@ -1,8 +1,8 @@
 """What every estimator promises, whoever wrote it.
 
 Small networks and one restart are held to the whole contract by `make test` and `make test-slow`; the
-estimators with their own networks, starts and restarts, an hour of work, by `make test-all` (UNMIX_CONTRACTS).
-`make test-slow` takes one in six of scikit-learn's checks of these.
+estimators with their own networks, starts and restarts, an hour of work, by `make test-all`, which sets
+UNMIX_CONTRACTS; `make test-slow` takes one in six of scikit-learn's checks of these.
 """
 
 import os
