@@ -5,7 +5,7 @@
 # where each row comes from. Six commands tell how many hidden variables it has, which method could find
 # them, which of them to trust, and what each stands for.
 #
-# The table here is made up, so that the answer is known: 800 wells, 24 features of cells, four hidden
+# The table here is made up, so that the answer is known: 2400 wells, 24 features of cells, four hidden
 # variables behind them. Put the name of your own file instead.
 
 # %%
@@ -13,18 +13,18 @@ import numpy as np
 import pandas as pd
 
 rng = np.random.default_rng(0)
-z = rng.laplace(size=(800, 4))  # what nobody sees
-compound = rng.choice(["DMSO", "taxol", "nocodazole"], size=800)
+z = rng.laplace(size=(2400, 4))  # what nobody sees
+compound = rng.choice(["DMSO", "taxol", "nocodazole"], size=2400)
 z[compound == "taxol", 0] += 3  # one of the drugs moves the first of them
 parts, channels = ("Cells", "Nuclei", "Cytoplasm"), ("ER", "RNA", "Mito", "DNA")
 names = [f"{part}_{kind}_{channel}" for channel in channels for part in parts for kind in ("Size", "Texture")]
 loadings = np.kron(np.eye(4), np.ones(6)) + 0.4 * rng.normal(
     size=(4, 24)
 )  # mostly one cause for each channel
-x = z @ loadings + 0.3 * rng.normal(size=(800, 24))
+x = z @ loadings + 0.3 * rng.normal(size=(2400, 24))
 table = pd.DataFrame(x, columns=names)
-table.insert(0, "well", [f"P{i // 80 + 1:02d}_{i % 80:02d}" for i in range(800)])
-table["plate"], table["compound"] = [f"P{i // 80 + 1:02d}" for i in range(800)], compound
+table.insert(0, "well", [f"P{i // 240 + 1:02d}_{i % 240:03d}" for i in range(2400)])
+table["plate"], table["compound"] = [f"P{i // 240 + 1:02d}" for i in range(2400)], compound
 table.loc[[3, 70], "Cells_Size_ER"] = np.nan  # and two holes, as tables have them
 table.to_csv("wells.csv", index=False)
 table.iloc[:3, [0, 1, 2, 3, -2, -1]]
