@@ -358,6 +358,9 @@ for kind in ("topk", "batch_topk", "jumprelu", "relu"):
     ).fit(x)
     np.savez(f"{folder}/{kind}-{world}-{rank}.npz", d=model.dictionary_, e=model.encoder_weight_,
              t=np.float64(0 if model.threshold_ is None else np.mean(model.threshold_)))
+if world > 1:  # who leaves without a word may end by a signal
+    dist.barrier()
+    dist.destroy_process_group()
 """
 
 
