@@ -3,6 +3,7 @@
 Blocks with prompts are held to their output by `test_repository.py`.
 """
 
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -112,7 +113,7 @@ def test_every_page_with_blocks_has_a_scene():
 @pytest.mark.filterwarnings("ignore")  # two passes converge nowhere
 def test_blocks_without_output_run(page, monkeypatch, tmp_path, capsys):
     for name in unmix.estimators.__all__:
-        given = getattr(getattr(unmix.estimators, name), "__init__", None)
+        given = inspect.unwrap(getattr(getattr(unmix.estimators, name), "__init__", None))
         if getattr(given, "__kwdefaults__", None):
             changed = {key: value for key, value in FAST.items() if key in given.__kwdefaults__}
             monkeypatch.setattr(given, "__kwdefaults__", given.__kwdefaults__ | changed)

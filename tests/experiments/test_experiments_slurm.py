@@ -1,7 +1,9 @@
 """Runs as jobs: submitit's local executor stands in for Slurm."""
 
 import errno
+import gc
 import os
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +22,10 @@ def tasks(tmp_path, monkeypatch):
     known = os.pathsep.join([HERE, os.environ.get("PYTHONPATH", "")])
     for name, value in (("FAKE_LOG", str(tmp_path / "log")), ("PYTHONPATH", known), ("OMP_NUM_THREADS", "1")):
         monkeypatch.setenv(name, value)
-    return tasks_of(fake_table, seeds=1, budget="smoke")
+    yield tasks_of(fake_table, seeds=1, budget="smoke")
+    with warnings.catch_warnings():  # submitit's controllers outlive their handles, which say so when they go
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def jobs(folder, retries=1):
