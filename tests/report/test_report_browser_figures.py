@@ -20,7 +20,7 @@ BUSY = 1 if os.environ.get("UNMIX_QUIET") == "1" else 5
 RESPONSE, PAINT = (
     BUSY * 100,
     BUSY * 1500,
-)  # milliseconds until the picture is there: after an action, at first
+)  # milliseconds until a picture is there: after an action, first
 # each action is repeated, and the fastest counts: other processes of the machine can only add
 RESPONSES = """async () => {
   const shown = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
