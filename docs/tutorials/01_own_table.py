@@ -89,7 +89,7 @@ print(*unmix.describe(model, wells).lines, sep="\n")
 
 # %%
 # !unmix transform model wells.csv --id well --out latents.csv
-# !unmix explore model --data wells.csv --out explorer.html | tail -1
+# !unmix explore model --data wells.csv --effort quick --out explorer.html | tail -1
 # !head -3 latents.csv | cut -c1-100
 
 # %% [markdown]

@@ -148,6 +148,8 @@ def fit(given: Fit) -> None:
     if is_images(given.x):
         return fit_images(given, report)
     if given.preset is not None or _for_images_alone(given.method.value):
+        if not Path(given.x).exists():
+            raise ValueError(f"`{given.x}` must be a file or folder that exists. Check the path.")
         option = "--preset" if given.preset is not None else f"--method {given.method.value}"
         raise ValueError(f"`{option}` must be left out for tables: it is for images.")
     table, truth, rows = _read(given)

@@ -24,8 +24,9 @@ def carried(values: np.ndarray) -> float:
     >>> round(carried(np.array([0.0] * 99 + [1.0])), 2)
     0.99
     """
-    squares = np.sort(np.square(values - values.mean()))
-    return float(squares[-ENDS:].sum() / squares.sum()) if squares.sum() > 0 else 0.0
+    squares = np.square(values - values.mean())
+    largest = np.sort(np.partition(squares, -min(ENDS, len(squares)))[-ENDS:])
+    return float(largest.sum() / squares.sum()) if squares.sum() > 0 else 0.0
 
 
 def histogram(values: np.ndarray) -> Histogram:
@@ -47,8 +48,17 @@ def ends(values: np.ndarray, ids: Sequence[Any] | None) -> tuple[tuple[str, ...]
     >>> ends(np.array([3.0, 1.0, 2.0]), ["c", "a", "b"])
     (('a', 'b', 'c'), ('c', 'b', 'a'))
     """
-    most = min(ENDS, len(values))
-    lowest = np.argsort(values, kind="stable")[:most]
-    highest = np.argsort(-values, kind="stable")[:most]
     named = (lambda row: str(row)) if ids is None else (lambda row: str(ids[row]))
-    return tuple(map(named, lowest)), tuple(map(named, highest))
+    return tuple(map(named, _lowest(values))), tuple(map(named, _lowest(-values)))
+
+
+def _lowest(values: np.ndarray) -> np.ndarray:
+    """Return the rows with the lowest values, of equal ones the first, without sorting all of them.
+
+    >>> _lowest(np.array([1.0, 0.0, 1.0, 0.0, 2.0, 1.0, 1.0]))
+    array([1, 3, 0, 2, 5])
+    """
+    most = min(ENDS, len(values))
+    bound = np.partition(values, most - 1)[most - 1]
+    rows = np.flatnonzero(~(values > bound))
+    return rows[np.argsort(values[rows], kind="stable")][:most]

@@ -65,11 +65,15 @@ def numbers(name: str, role: str, values: Any, *, dtype: Any = np.uint16) -> Col
     """
     x = np.asarray(values, dtype=np.float64)
     known = np.isfinite(x)
-    low, high = (float(x[known].min()), float(x[known].max())) if known.any() else (0.0, 1.0)
+    seen = x if known.all() else x[known]
+    low, high = (float(seen.min()), float(seen.max())) if len(seen) else (0.0, 1.0)
     width = high - low if high > low else 1.0
     missing = np.iinfo(dtype).max
+    steps = np.subtract(seen, low)
+    for change, by in ((np.divide, width), (np.multiply, missing - 1)):
+        change(steps, by, out=steps)
     places = np.full(len(x), missing, dtype=dtype)
-    places[known] = np.rint((x[known] - low) / width * (missing - 1)).astype(dtype)
+    places[known] = np.rint(steps, out=steps).astype(dtype)
     return Column(name, role, places, low, low + width)
 
 

@@ -15,7 +15,7 @@ function reasons(card) {
   made.className = "whole";
   return made;
 }
-let wideOpen = true;
+let wideOpen = false;
 function moves(card) {
   const most = Math.max(...card.variables.map(each => Math.abs(each.size)), 1e-12);
   const bar = each => { const made = h("span", {class: each.size < 0 ? "down" : "up"}), wide = 50 * Math.abs(each.size) / most;
