@@ -1,6 +1,6 @@
-"""Blocks of code in the documents run: those that print nothing in small, commands up to their arguments.
+"""Blocks of code in the documents run: those that print nothing in small.
 
-Blocks with prompts are held to their output by `test_repository.py`.
+Blocks with prompts are held to their output by `test_repository.py`; `test_commands.py` runs commands.
 """
 
 import inspect
@@ -28,6 +28,9 @@ IMAGES = """
 import numpy as np, unmix
 images = np.random.default_rng(0).integers(0, 256, (64, 16, 16, 3)).astype(np.uint8)
 style, z = np.tile(["day", "night"], 32), None
+from functools import partial
+narrow = partial(unmix.nn.unet, widths=(8, 8), n_blocks=1, heads=2)
+short = partial(unmix.nn.leaky_encoder, widths=(8, 8, 8), dense=(16,))
 """
 NETWORK = """
 import torch
@@ -79,12 +82,10 @@ SMALLER = {  # what a page asks for, and what is enough to see that it runs
     "mapping(z)": "mapping(__import__('torch').zeros(2, 64))",
     'Prefetched(batches, "cuda")': 'Prefetched(batches, "cpu")',
     "Autoencoder(12)": "Autoencoder(6)",
+    "unmix.EncDiff(20,": "unmix.EncDiff(4, network=narrow, encoder=short, sampling_steps=2,",
+    "unmix.DisCo(20,": "unmix.DisCo(4, encoder=short,",
 }
 FAST = {"max_iter": 2, "n_restarts": 1}  # of estimators, where a block does not say otherwise
-HEAVY = (
-    "unmix.EncDiff(",
-    "unmix.DisCo(",
-)  # networks of their full size: only compiled, by test_repository.py
 SLOW = ("choose.md", "generators.md", "pdgmm.md", "slots.md", "index.md", "domains.md")
 
 
@@ -121,8 +122,7 @@ def test_blocks_without_output_run(page, monkeypatch, tmp_path, capsys):
     space = {"__name__": "a_page"}
     exec(SCENES[page], space)
     for code in plain(ROOT / "docs" / page):
-        if not any(name in code for name in HEAVY):
-            exec(compile(small(code), page, "exec"), space)
+        exec(compile(small(code), page, "exec"), space)
 
 
 @pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=lambda path: path.name)

@@ -42,6 +42,7 @@ SMALLER = {
     r"--device cuda ": "",
     r"--slurm slurm_partition=gpu": "--slurm slurm_partition=gpu --slurm cluster=local",
     r"--model smollm2": "--model ./smollm2",
+    r"^unmix demo": "unmix demo --quick",
     r"--n-samples 10000 --size 32": "--n-samples 60 --size 16",
     r"--n-samples 10000": "--n-samples 60",
     r"simulate --(profile|kind)": r"simulate --n-samples 200 --\1",
@@ -76,6 +77,7 @@ BEFORE = {
     "unmix explore model --data wells.csv": (f"{_WELLS}model",),
     "unmix explore model model2": (f"{_WELLS}model2",),
     "unmix fit shapes": (_SHAPES,),
+    "unmix show model --data shapes --latents": (_SHAPES.replace("--out shapes", "--seed 1 --out others"),),
     "unmix report results --out": ("unmix reproduce fake_table --budget smoke --seeds 1 --out results",),
 }
 

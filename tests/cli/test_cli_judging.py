@@ -111,6 +111,17 @@ def test_help_shows_an_example(command, unmix):
         assert "--json" in result.out and "--out" in result.out
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("unmix ex", ["explore"]), ("unmix fit x.csv --n-", ["--n-components", "--n-restarts"])],
+)
+def test_shells_complete_commands_and_options(typed, offered, unmix, monkeypatch):
+    for name, value in (("WORDS", typed), ("CWORD", str(len(typed.split()) - 1))):
+        monkeypatch.setenv(f"COMP_{name}", value)
+    monkeypatch.setenv("_UNMIX_COMPLETE", "complete_bash")
+    assert unmix().out.split() == offered
+
+
 def test_no_command_shows_the_help_and_version_the_version(unmix):
     assert "certify" in unmix().out
     assert unmix("--version").out.strip() == __import__("unmix").__version__

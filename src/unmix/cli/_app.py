@@ -36,7 +36,6 @@ from ._stops import INTERRUPTED, stoppable
 _UsageError: Any = typer.BadParameter.__bases__[0]  # typer's own: an unknown option, a missing argument
 
 app = typer.Typer(
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
