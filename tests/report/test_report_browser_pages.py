@@ -7,9 +7,10 @@ import unmix
 from browsing import MARKS, chromium, faults, tab
 from models import image_model
 from unmix import report
+from unmix.cli import main
 from unmix.deconfound import evaluate
 from unmix.experiments import Store
-from unmix.metrics import replicate
+from unmix.metrics import replicate, replicate_features
 
 pytestmark = [*MARKS, pytest.mark.filterwarnings("ignore:constrained_layout")]  # names longer than pictures
 HOSTILE = (
@@ -99,6 +100,28 @@ def _choice(folder):
     report.choice(folder / "choose.html", unmix.choose(x, most=2), title=_named(0), notes=_named(1))
 
 
+def _answers(folder):
+    """Write what commands write of a table with such names: the verdict, the certificate, the scores."""
+    rng = np.random.default_rng(0)
+    frame = pytest.importorskip("pandas").DataFrame(
+        rng.laplace(size=(300, 4)) @ rng.normal(size=(4, 12)), columns=[_named(k) for k in range(12)]
+    )
+    frame.to_csv(folder / "table.csv", index=False)
+    frame.iloc[:, :3].to_csv(folder / "z.csv", index=False)
+    table, model, z = (str(folder / name) for name in ("table.csv", "model", "z.csv"))
+    for line in (
+        ("fit", table, "--method", "ica", "--n-components", "4", "--out", model),
+        ("trust", model, table, "--effort", "none", "--out", str(folder / "trust.html")),
+        ("certify", model, "--data", table, "--out", str(folder / "answer.html")),
+        ("evaluate", z, z, "--x", table, "--out", str(folder / "scores.html")),
+    ):
+        with pytest.raises(SystemExit, match=r"^0$"):
+            main(list(line))
+    atoms = rng.normal(size=(9, 30))
+    found = replicate_features([atoms, atoms[::-1]], names=[_named(1), _named(2)])
+    report.feature_replication(folder / "feature_replication.html", found, title=_named(0), notes=_named(1))
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
@@ -111,7 +134,7 @@ def pages(tmp_path_factory):
     plates = {_named(4): np.array([_named(k) for k in range(5)])[np.arange(300) % 5]}
     scored = evaluate(frame.to_numpy(), plates, batch=[_named(4)], methods=["base", "anchored"])
     report.deconfounding(folder / "deconfound.html", scored, source=_named(5), **told)
-    for make in (_results, _features, _images, _choice):
+    for make in (_results, _features, _images, _choice, _answers):
         make(folder)
     return folder
 
@@ -134,20 +157,24 @@ NAMES = (
     "replication",
     "deconfound",
     "results",
+    "feature_replication",
 )
+OWN_TITLE = ("trust", "answer", "scores")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *OWN_TITLE])
 def test_hostile_words_are_text_and_nobody_is_kept_out(browser, pages, name):
     for scheme, width in (("light", 1300), ("dark", 390)):
         with tab(browser, (pages / f"{name}.html").as_uri(), width=width, color_scheme=scheme) as page:
             if name.startswith("explorer"):
                 page.wait_for_selector("html[data-drawn]")
-            assert page.title() == HOSTILE[0] and page.inner_text("h1") == HOSTILE[0]
+            assert (page.title() == page.inner_text("h1") == HOSTILE[0]) == (name in NAMES)
+            assert "taken" not in page.title() or name in NAMES
             assert page.query_selector("img[src=x], svg[onload]") is None
             assert page.query_selector("[onerror], [onload], a[href^=javascript]") is None
             shown = page.evaluate("document.body.textContent")
-            assert sum(words in shown for words in HOSTILE) >= (4 if name == "explorer" else 1)
+            least = {"explorer": 4, "scores": 0}  # scores show no names
+            assert sum(words in shown for words in HOSTILE) >= least.get(name, 1)
             assert faults(page) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= width
 
