@@ -41,9 +41,9 @@ function byLevel(col, by) {
     if (places[i] !== missing && by.places[i] !== by.missing && chosen(i)) found[by.places[i]][Math.floor(places[i] * share)]++;
   return found;
 }
-const WIDE = 480, HIGH = 190, BASE = 165;
+const WIDE = 480, HIGH = 194, BASE = 165;
 function axis(col) {
-  const text = (x, value, anchor) => s("text", {x, y: BASE + 16, "text-anchor": anchor}, value);
+  const text = (x, value, anchor) => s("text", {x, y: BASE + 19, "text-anchor": anchor}, value);
   return [s("line", {class: "axis", x1: 0, x2: WIDE, y1: BASE, y2: BASE}),
     text(0, figure(col.low), "start"), text(WIDE, figure(col.high), "end"), text(WIDE / 2, col.name, "middle")];
 }

@@ -99,8 +99,10 @@ function around(card) {
   const kinds = [...new Set(card.near.map(each => each.by))];
   const line = kind => [h("h4", {}, `Nearest by ${kind}`), h("p", {class: "near"}, card.near.filter(each => each.by === kind).map(each => h("span", {}, jump(each.latent), ` ${each.value.toFixed(2)}`)))];
   const other = about.runs.map(run => { const pair = run.pairs[card.column];
-    return h("li", {}, `${run.name}: ${pair.word}${pair.partner < 0 ? "" : `, nearest z${pair.partner}`}${pair.r === null ? "" : `, correlation ${pair.r.toFixed(2)} (noise does as well at a rate of ${pair.noise.toFixed(3)})`} `, against(card, run, pair)); });
-  return block("Neighbours, and other runs", kinds.map(line), other.length ? [h("h4", {}, "In other runs"), h("ul", {class: "plain"}, other)] : null);
+    return h("li", {}, `${run.name}: ${pair.word}${pair.partner < 0 ? "" : `, nearest z${pair.partner}`}${pair.r === null ? "" : `, correlation ${pair.r.toFixed(2)}; noise does as well in ${(100 * pair.noise).toFixed(1)}% of draws`} `, against(card, run, pair)); });
+  const made = block("Neighbours, and other runs", kinds.map(line), other.length ? [h("h4", {}, "In other runs"), h("ul", {class: "plain"}, other)] : null);
+  if (made !== null) made.className = "whole";
+  return made;
 }
 const against = (card, run, pair) => pair.partner < 0 ? "" : h("button", {type: "button", class: "link", "aria-label": `Draw ${card.name} against z${pair.partner} of ${run.name}`, onclick: () => go({x: card.name, y: `${run.name} z${pair.partner}`, box: null})}, "draw");
 /* What is said of a latent is drawn when it is chosen; its values and examples when the selection changes too. */

@@ -1,5 +1,5 @@
 /* Two columns against each other: points or their density, a part that is selected, and what is exported. */
-const canvas = document.getElementById("points"), PAD = {left: 62, right: 14, top: 12, bottom: 42};
+const canvas = document.getElementById("points"), PAD = {left: 72, right: 14, top: 12, bottom: 46};
 const inner = () => ({x: PAD.left, y: PAD.top, w: canvas.width - PAD.left - PAD.right, h: canvas.height - PAD.top - PAD.bottom});
 const rgb = hex => [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16));
 
@@ -40,12 +40,12 @@ const rampKey = by => h("span", {class: "ramp"}, `${by.name} ${figure(by.low)}`,
 function frame(xs, ys, area) {
   const pen = canvas.getContext("2d");
   pen.strokeStyle = ink("--line"); pen.strokeRect(area.x - .5, area.y - .5, area.w + 1, area.h + 1);
-  pen.fillStyle = ink("--quiet"); pen.font = "13px system-ui, sans-serif";
+  pen.fillStyle = ink("--quiet"); pen.font = "16px system-ui, sans-serif";
   const text = (words, x, y, align) => { pen.textAlign = align; pen.fillText(words, x, y, 200); };
-  text(figure(xs.low), area.x, area.y + area.h + 16, "left"); text(figure(xs.high), area.x + area.w, area.y + area.h + 16, "right");
-  text(xs.name, area.x + area.w / 2, area.y + area.h + 32, "center");
+  text(figure(xs.low), area.x, area.y + area.h + 19, "left"); text(figure(xs.high), area.x + area.w, area.y + area.h + 19, "right");
+  text(xs.name, area.x + area.w / 2, area.y + area.h + 37, "center");
   text(figure(ys.high), area.x - 4, area.y + 12, "right"); text(figure(ys.low), area.x - 4, area.y + area.h, "right");
-  pen.save(); pen.translate(14, area.y + area.h / 2); pen.rotate(-Math.PI / 2); text(ys.name, 0, 0, "center"); pen.restore();
+  pen.save(); pen.translate(16, area.y + area.h / 2); pen.rotate(-Math.PI / 2); text(ys.name, 0, 0, "center"); pen.restore();
 }
 function rectangle(box, xs, ys, area) {
   const px = v => area.x + (v - xs.low) / (xs.high - xs.low) * area.w, py = v => area.y + area.h - (v - ys.low) / (ys.high - ys.low) * area.h;
@@ -149,7 +149,7 @@ async function selectedCsv() {
 }
 function saveSvg(plot, name) {
   const copy = plot.cloneNode(true), style = document.createElementNS("http://www.w3.org/2000/svg", "style");
-  style.textContent = `.all{fill:${ink("--bar")}}.some{fill:${ink("--blue")}}.axis{stroke:${ink("--line")}}text{fill:${ink("--quiet")};font:11px sans-serif}.level{fill:none;stroke-width:2}`;
+  style.textContent = `.all{fill:${ink("--bar")}}.some{fill:${ink("--blue")}}.axis{stroke:${ink("--line")}}text{fill:${ink("--quiet")};font:16px sans-serif}.level{fill:none;stroke-width:2}`;
   copy.prepend(style); copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   save(new XMLSerializer().serializeToString(copy), "image/svg+xml", `${name.replace(/[^\w.-]+/g, "_")}.svg`);
 }
