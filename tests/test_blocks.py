@@ -82,8 +82,8 @@ SMALLER = {  # what a page asks for, and what is enough to see that it runs
     "mapping(z)": "mapping(__import__('torch').zeros(2, 64))",
     'Prefetched(batches, "cuda")': 'Prefetched(batches, "cpu")',
     "Autoencoder(12)": "Autoencoder(6)",
-    "unmix.EncDiff(20,": "unmix.EncDiff(4, network=narrow, encoder=short, sampling_steps=2,",
-    "unmix.DisCo(20,": "unmix.DisCo(4, encoder=short,",
+    "unmix.EncDiff(20,": "unmix.EncDiff(4, network=narrow, encoder=short, max_steps=1, batch_size=8,",
+    "unmix.DisCo(20,": "unmix.DisCo(4, encoder=short, max_steps=1, batch_size=4,",
 }
 FAST = {"max_iter": 2, "n_restarts": 1}  # of estimators, where a block does not say otherwise
 SLOW = ("choose.md", "generators.md", "pdgmm.md", "slots.md", "index.md", "domains.md")
@@ -118,6 +118,7 @@ def test_blocks_without_output_run(page, monkeypatch, tmp_path, capsys):
         if getattr(given, "__kwdefaults__", None):
             changed = {key: value for key, value in FAST.items() if key in given.__kwdefaults__}
             monkeypatch.setattr(given, "__kwdefaults__", given.__kwdefaults__ | changed)
+    monkeypatch.setattr("unmix.estimators._dis_co._BANK", 32)
     monkeypatch.chdir(tmp_path)
     space = {"__name__": "a_page"}
     exec(SCENES[page], space)
