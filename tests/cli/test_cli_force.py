@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from unmix.cli import _demo
+from unmix.cli._alone import claim, holding
 
 EVERY = [
     (["simulate"], "a.npz"),
@@ -79,3 +80,14 @@ def test_a_demo_writes_over_its_own_files_and_no_others(folder, unmix, monkeypat
     assert "far enough" in unmix("demo", "--quick", "--out", "demo").err  # its own data are there
     assert "must be a new file" in unmix("demo", "--quick", "--seed", 1, "--out", "demo").err
     assert len(reached) == 2
+
+
+def test_processes_of_one_fit_do_not_refuse_each_other(tmp_path, monkeypatch):
+    with holding():
+        claim(tmp_path / "model")
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        monkeypatch.setenv("RANK", "1")
+        claim(tmp_path / "model")
+        monkeypatch.setenv("RANK", "0")
+        with pytest.raises(ValueError, match="two commands at once"):
+            claim(tmp_path / "model")

@@ -1,5 +1,6 @@
 """Two commands that write to one place at once would undo each other's work: the second is refused."""
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -28,7 +29,7 @@ def claim(path: Path, option: str = "--out") -> None:
     is taken over.
     """
     held, lock = _HELD.get(), path.with_name(f".{path.name}.lock")
-    if held is None or not path.name or not path.parent.is_dir():
+    if held is None or not path.name or not path.parent.is_dir() or _follows():
         return
     try:
         file = take(lock, wait=False)
@@ -40,3 +41,13 @@ def claim(path: Path, option: str = "--out") -> None:
             f"{owner(lock)}. Wait for it, or choose another name."
         )
     held.callback(leave, lock, file)
+
+
+def _follows() -> bool:
+    """Whether this is one of several processes of a command, of which the first writes."""
+    if "WORLD_SIZE" not in os.environ and "SLURM_STEP_ID" not in os.environ:
+        return False
+    from .._group import OFF, told_by
+
+    told = told_by(os.environ)
+    return told is not None and told.rank > 0 and os.environ.get(OFF) != "0"
