@@ -101,7 +101,7 @@ def generators():
     images = np.random.default_rng(0).integers(0, 255, (41, 8, 8, 3)).astype(np.uint8)
     for number, member in enumerate((*IMAGE_MAKERS, *IMAGE_READERS)):
         for batch_size in (8, 13) if number in (1, 6, 8) else (13,):
-            model = smaller(member, batch_size=batch_size, max_steps=6, ema=0.5, lr=5e-3, device="cpu")
+            model = smaller(member, batch_size=batch_size, max_steps=6, ema=0.5, lr=1e-3, device="cpu")
             yield f"{number} {label(member)} {batch_size}", model, images
 
 
