@@ -36,13 +36,11 @@ def latents_of(files: Sequence[Asked], most: int, random_state: int) -> tuple[li
         How many rows were drawn of how many; empty where all were read.
     """
     opened = [_opened(*file) for file in files]
-    held = [_values(*file) if each is None else None for file, each in zip(files, opened, strict=True)]
-    rows = [
-        each or array_rows(values, max(1, len(values))) for each, values in zip(opened, held, strict=True)
-    ]
+    held = {k: _values(*files[k]) for k, each in enumerate(opened) if each is None}
+    rows = [each or array_rows(held[k], max(1, len(held[k]))) for k, each in enumerate(opened)]
     n_rows, n_kept = rows[0].n_rows, most // sum(each.n_features for each in rows)
     if n_rows <= n_kept or len({each.n_rows for each in rows}) > 1:
-        return [_values(*f) if values is None else values for f, values in zip(files, held, strict=True)], ""
+        return [held[k] if k in held else _values(*file) for k, file in enumerate(files)], ""
     drawn = np.sort(np.random.default_rng(random_state).permutation(n_rows)[:n_kept])
     told = f"Computed on {n_kept:,} of {n_rows:,} rows, drawn at random."
     return [picked(each, drawn, path) for each, (path, _) in zip(rows, files, strict=True)], told

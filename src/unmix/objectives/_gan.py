@@ -139,8 +139,8 @@ class GameObjective(nn.Module):
         return noise.split(sizes, 1)
 
     def _grain(self, z: Tensor) -> Tensor:
-        like = {"device": z.device, "dtype": z.dtype}
-        return drawn(len(z), lambda n: torch.randn(n, self.decoder.n_noise, **like))
+        size = self.decoder.n_noise
+        return drawn(len(z), lambda n: torch.randn(n, size, device=z.device, dtype=z.dtype))
 
     def _seen(self, image: Tensor, draw: Tensor) -> Tensor:
         """Return images as the discriminator sees them."""
