@@ -6,7 +6,7 @@ UNMIX_CONTRACTS; `make test-slow` takes one in six of scikit-learn's checks of t
 """
 
 import os
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unmix
-from families import ESTIMATORS, GENERATORS, SmallNetwork, every, label, quick
+from families import DICTIONARIES, ESTIMATORS, GENERATORS, TRANSFORMERS, SmallNetwork, every, label, quick
+from unmix.penalties import dependency_sparsity, orojar
 
 GROUPS = np.arange(150) % 3  # domains, for the estimators that need them; the others ignore them
 QUICK = [quick(member) for member in ESTIMATORS]
@@ -114,6 +115,25 @@ def test_estimator_is_a_function_of_its_seed_and_leaves_global_seeds_alone(membe
     np.testing.assert_array_equal(again, fitted(member).transform(data.x))
     other = clone(member).set_params(random_state=1).fit(data.x, GROUPS)
     assert not np.allclose(other.transform(data.x), again)
+
+
+@every((*QUICK, *TRANSFORMERS, *DICTIONARIES))
+def test_masked_entries_are_refused(member, data):
+    hidden = np.ma.masked_array(data.x, mask=data.x > 2)
+    with pytest.raises(ValueError, match="must not have masked entries"):
+        clone(member).fit(hidden, GROUPS)
+    shown = np.ma.masked_array(data.x, mask=np.zeros_like(data.x, dtype=bool))
+    assert clone(member).fit(shown, GROUPS).n_features_in_ == data.x.shape[1]
+
+
+@pytest.mark.parametrize("penalty", [partial(orojar, exact=False), partial(dependency_sparsity, columns=1)])
+def test_what_a_penalty_draws_is_a_function_of_the_seed(penalty, data):
+    model = unmix.Autoencoder(2, penalty=penalty, max_iter=3, random_state=0)
+    model.set_params(encoder=SmallNetwork(), decoder=SmallNetwork())
+    codes = [clone(model).fit(data.x).transform(data.x) for _ in range(2)]
+    np.testing.assert_array_equal(*codes)
+    other = clone(model).set_params(random_state=1).fit(data.x).transform(data.x)
+    assert not np.array_equal(codes[0], other)
 
 
 @twice

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
+import torch.distributed as dist
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 
 if __name__ == "__main__":  # who looks for doctests here keeps the precision that there is
     torch.set_num_threads(1)
@@ -26,7 +28,16 @@ from sklearn.base import clone
 import unmix
 import unmix.estimators._cg_vae as cg_vae
 import unmix.estimators._ivae as ivae
-from families import DICTIONARIES, ESTIMATORS, TRANSFORMERS, SmallNetwork, label, quick
+from families import (
+    DICTIONARIES,
+    ESTIMATORS,
+    IMAGE_MAKERS,
+    IMAGE_READERS,
+    TRANSFORMERS,
+    SmallNetwork,
+    label,
+    quick,
+)
 from unmix._group import of_all, together
 from unmix.nn import batch_norm_head
 from unmix.training import Minibatches, minimise
@@ -76,6 +87,22 @@ def more(x, folder):
     images = np.random.default_rng(0).integers(0, 255, (41, 8, 8, 1)).astype(np.uint8)
     normed = {"encoder": partial(mlp_of_images, out=False), "decoder": partial(mlp_of_images, out=True)}
     yield "images", unmix.Autoencoder(2, **normed, **(shared | {"batch_size": 13})), images
+    drawing = {
+        "orojar": partial(unmix.penalties.orojar, exact=False),
+        "hessian": partial(unmix.penalties.hessian_penalty, exact=False),
+        "moved": unmix.penalties.perturbation_sparsity,
+    }
+    for name, penalty in drawing.items():  # that draw numbers for every row
+        yield name, unmix.Autoencoder(2, penalty=penalty, n_restarts=1, **networks, **shared), x
+
+
+def generators():
+    """Yield names, models that make images and images: batches that can be halved, and that can't be."""
+    images = np.random.default_rng(0).integers(0, 255, (41, 8, 8, 3)).astype(np.uint8)
+    for number, member in enumerate((*IMAGE_MAKERS, *IMAGE_READERS)):
+        for batch_size in (8, 13) if number in (1, 6, 8) else (13,):
+            model = smaller(member, batch_size=batch_size, max_steps=6, ema=0.5, lr=1e-3, device="cpu")
+            yield f"{number} {label(member)} {batch_size}", model, images
 
 
 def mlp_of_images(n_in, n_out, *, out):
@@ -120,9 +147,35 @@ def stopped_and_resumed(folder, world):
     return {"ended by two": by_two, "ended by one": by_one}
 
 
+def trained_by(how, x):
+    """Train a network by the one loop, or by torch's own class for this, and return its weights."""
+    torch.manual_seed(1)
+    network = nn.Sequential(nn.Linear(5, 16), nn.Tanh(), nn.Linear(16, 5))
+    if how == "loop":
+        batches = Minibatches(x, batch_size=len(x), generator=torch.Generator())
+
+        def loss(batch):
+            return {"fit": (network(batch[0]) - batch[0]).square().mean()}
+
+        with together():
+            minimise(loss, network, batches, n_steps=50, lr=1e-2)
+        return weights_of(network)
+    model, rows = DistributedDataParallel(network), x[dist.get_rank() :: dist.get_world_size()]
+    adam = torch.optim.Adam(model.parameters(), 1e-2)
+    for _ in range(50):
+        adam.zero_grad()
+        (model(rows) - rows).square().mean().backward()
+        adam.step()
+    return weights_of(network)
+
+
 def codes_of(model, x):
     codes = model.transform(x)
     return codes.toarray() if hasattr(codes, "toarray") else codes
+
+
+def weights_of(network):
+    return torch.cat([p.detach().flatten() for p in network.state_dict().values()]).numpy()
 
 
 def main(folder):
@@ -130,11 +183,16 @@ def main(folder):
     x, u = data()
     rank, world = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
     found = stopped_and_resumed(folder, world)
-    every = [(name, model, x) for name, model in members()] + list(more(x, folder))
+    even = torch.tensor(x[:300])
+    found |= {f"by {how}": trained_by(how, even) for how in ("loop", "ddp")[: int(world)]}
+    every = [(name, model, x) for name, model in members()] + list(more(x, folder)) + list(generators())
     for name, model, given in every:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found[name] = codes_of(model.fit(given, u), given)
+            beside = u if isinstance(given, Path) else u[: len(given)]
+            found[name] = codes_of(model.fit(given, beside), given)
+        if hasattr(model, "decoder_"):
+            found[f"{name}: decoder"] = weights_of(model.decoder_)
     np.savez(folder / f"codes-{world}-{rank}.npz", **found)
 
 

@@ -1,5 +1,6 @@
 """Files that are either there in full or not there at all."""
 
+import errno
 import os
 import re
 import secrets
@@ -8,6 +9,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
@@ -51,6 +54,12 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         _to_disk(temporary)
         os.replace(temporary, target)
         _to_disk(target.parent)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise OSError(
+            error.errno, f"{error.strerror}, write to another place or make room", str(target)
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -8,7 +8,7 @@ is written is written by the first.
 import atexit
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -246,6 +246,75 @@ def in_all(part: Tensor) -> Tensor:
     """Return a term that is added up over processes, given what this one adds: the mean of all is the sum."""
     group = current()
     return part * (group.size / group.share) if group.parted else part
+
+
+def whole(n: int) -> int:
+    """Return how many rows the whole batch has, given those of this process."""
+    group = current()
+    return (group.n_rows or n * group.size) if group.parted else n
+
+
+def drawn(n: int, draw: Callable[[int], Tensor]) -> Tensor:
+    """Draw for every row of the whole batch, and return what belongs to the n rows of this process.
+
+    So every process goes through the random numbers that one alone would.
+    """
+    return mine(draw(whole(n)))
+
+
+def normals(like: Tensor, n: int) -> Tensor:
+    """Draw standard normals for the first n rows of the whole batch, laid out as rows that there are.
+
+    >>> normals(torch.zeros(2, 3), 2).shape
+    torch.Size([2, 3])
+    """
+    return mine(torch.randn_like(like.new_empty_strided((n, *like.shape[1:]), like.stride())))
+
+
+@contextmanager
+def among(rows: range, *tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """Compute on some rows of the whole batch, given tensors with the rows of this process.
+
+    Each process has its own of them; where there are fewer than processes, all have all.
+
+    Parameters
+    ----------
+    rows : range
+        Of consecutive rows of the whole batch.
+    *tensors : (n, ...) tensors
+
+    Yields
+    ------
+    tuple of tensors
+    """
+    group = current()
+    if _apart(rows, group):
+        few = tuple(tensor[_here(rows.start) : _here(rows.stop)] for tensor in tensors)
+        rank = (group.rank - rows.start) % group.size
+        inside = group._replace(rank=rank, n_rows=len(rows))
+    else:
+        few = tuple(gathered(tensor)[rows.start : rows.stop] for tensor in tensors)
+        inside = group._replace(parted=False, n_rows=None)
+    with within(inside):
+        yield few
+
+
+def of_some(mean: Tensor, rows: range) -> Tensor:
+    """Return a term that is a mean over some rows, given that over those which `among` gave this process."""
+    group = current()
+    if not _apart(rows, group):
+        return mean
+    n = _here(rows.stop) - _here(rows.start)
+    return mean * (n * group.size / (len(rows) * group.share))
+
+
+def _apart(rows: range, group: Group) -> bool:
+    return group.parted and len(rows) >= group.size
+
+
+def _here(n: int) -> int:
+    """Return how many of the first n rows of the whole batch this process has."""
+    return len(range(current().rank, n, current().size))
 
 
 def gathered(x: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from unmix.rows import Rows, array_rows, changed, gathered
 _STARTS, _ALONE = 3, 32  # random starts, and how many components need no more than one
 _BUDGET, _LEAST = 4e11, 4  # multiplications of an iteration on many rows, and its least number of steps
 _PATIENCE, _STUCK = 15, 0.1  # steps after which components of many rows must have come to rest by half
+_RESTING = 1e-4  # change below which a component of many rows is not looked at until all are at rest
 
 
 class Whitening(NamedTuple):
@@ -77,7 +78,9 @@ def _of_many(white: "White", rng: np.random.Generator, max_iter: int) -> tuple[n
         _iterate(few, _orthogonal(rng.normal(size=(d, d))), max_iter, tol=1e-8, patience=_PATIENCE)
         for _ in range(_STARTS if d <= _ALONE else 1)
     ]
-    w, settled = max(starts, key=lambda start: _contrast(few, start[0]))
+    w, settled = starts[0]
+    if len(starts) > 1:
+        w, settled = max(starts, key=lambda start: _contrast(few, start[0]))
     return _iterate(white, w, max_iter) if settled else (w, settled)
 
 
@@ -136,18 +139,26 @@ def _gaps(centred: np.ndarray, unmix: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _iterate(
     white: White, w: np.ndarray, max_iter: int, tol: float = 1e-10, patience: int | None = None
 ) -> tuple[np.ndarray, bool]:
+    """Turn directions until none changes by more than `tol`.
+
+    With patience, components at rest wait for the others, a few of which take half of the steps.
+    """
     n, d = white.rows.n_rows, len(w)
+    target, moving = np.zeros_like(w), np.ones(d, dtype=bool)
     for step in range(min(max_iter, max(_LEAST, int(_BUDGET / (2 * n * d * d))))):
-        squares, cross = white.total(_sums, w)
+        squares, cross = white.total(_sums, w[moving])
         cross = cross if white.white is None else cross @ white.white
         slope = 1.0 - squares / n  # E[g'(y)], g' = 1 - tanh^2
-        moved = _orthogonal(cross / n - slope[:, None] * w)
+        target[moving] = cross / n - slope[:, None] * w[moving]
+        moved = _orthogonal(target)
         change = np.abs(np.abs(np.einsum("ij,ij->i", moved, w)) - 1)
         w = moved
-        if change.max() < tol:
+        if moving.all() and change.max() < tol:
             return w, True
-        if patience is not None and step >= patience and np.median(change) > _STUCK:
-            break
+        if patience is not None:
+            if step >= patience and np.median(change) > _STUCK:
+                break
+            moving = change > _RESTING if (change > _RESTING).any() else np.ones(d, dtype=bool)
     return w, False
 
 

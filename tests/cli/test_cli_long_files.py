@@ -42,11 +42,13 @@ def test_blocks_and_shards_are_transformed_as_the_whole(x, tmp_path, monkeypatch
 def test_rows_that_are_drawn_are_the_same_in_both_files(x, tmp_path):
     np.save(tmp_path / "a.npy", x)
     np.save(tmp_path / "b.npy", 2 * x)
-    paths, keys = [str(tmp_path / "a.npy"), str(tmp_path / "b.npy")], [("z",), ("z",)]
-    (a, b), said = latents_of(paths, keys, 8 * 100, 0)
+    np.savez(tmp_path / "c.npz", z=3 * x)
+    files = [(str(tmp_path / name), ("z",)) for name in ("a.npy", "b.npy", "c.npz")]
+    (a, b, c), said = latents_of(files, 12 * 100, 0)
     np.testing.assert_array_equal(2 * a, b)
+    np.testing.assert_array_equal(3 * a, c)
     assert len(a) == 100 and said == "Computed on 100 of 500 rows, drawn at random."
-    (whole, _), said = latents_of(paths, keys, 10**6, 0)
+    (whole, *_), said = latents_of(files, 10**6, 0)
     np.testing.assert_array_equal(whole, x)
     assert said == ""
 
@@ -62,26 +64,36 @@ def test_evaluate_says_how_many_rows_it_used(x, tmp_path, monkeypatch, capsys):
     np.save(tmp_path / "z.npy", x)
     assert called("evaluate", tmp_path / "z.npy", tmp_path / "z.npy") == 0
     assert "Computed on 200 of 500 rows" in capsys.readouterr().out
-    assert called("evaluate", tmp_path / "z.npy", tmp_path / "z.npy", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["mcc"]["n_samples"] == 200
+    np.savez(tmp_path / "z.npz", z=x)
+    found = []
+    for name in ("z.npy", "z.npz"):
+        assert called("evaluate", tmp_path / name, tmp_path / "z.npy", "--json") == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0]["mcc"]["n_samples"] == 200
+    alike(*found)
+    monkeypatch.setattr("unmix.cli._judge.MOST", 12 * 200)
+    assert called("evaluate", tmp_path / "z.npz", tmp_path / "z.npy", "--x", tmp_path / "z.npy") == 0
+    assert "Computed on 200 of 500 rows" in capsys.readouterr().out
 
 
 @pytest.fixture
 def long(x, tmp_path, monkeypatch):
-    """A model, a table as NPY, Parquet and shards, of which every fifth row is kept, and a file of these."""
+    """A model, a table in several formats, of which every fifth row is kept, and a file of these."""
     monkeypatch.setattr("unmix.cli._long.MOST", 4 * 100)
     monkeypatch.setattr("unmix.tables._stream.ENTRIES", 4 * 60)
     unmix.FastICA(random_state=0).fit(x).save(tmp_path / "model")
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "few.npy", x[::5])
     pq.write_table(pa.table({f"c{j}": x[:, j] for j in range(4)}), tmp_path / "x.parquet")
+    np.savez(tmp_path / "x.npz", x=x)
+    np.savetxt(tmp_path / "x.csv", x, delimiter=",", header="c0,c1,c2,c3", comments="", fmt="%.17g")
     (tmp_path / "shards").mkdir()
     for k, part in enumerate(np.array_split(x, 3)):
         np.save(tmp_path / "shards" / f"{k}.npy", part)
     return tmp_path
 
 
-@pytest.mark.parametrize("source", ["x.npy", "x.parquet", "shards"])
+@pytest.mark.parametrize("source", ["x.npy", "x.parquet", "shards", "x.npz", "x.csv"])
 def test_a_long_file_is_judged_by_rows_spread_over_it(source, long, capsys):
     def answer(*words):
         assert called(*words, "--json") == 0
@@ -118,9 +130,10 @@ def alike(one, two):
         assert one == (pytest.approx(two, rel=1e-6, nan_ok=True) if isinstance(one, float) else two)
 
 
-def test_models_are_compared_by_the_latents_of_all_rows_of_a_long_file(x, long, capsys):
+@pytest.mark.parametrize("source", ["x.npy", "x.npz"])
+def test_models_are_compared_by_the_latents_of_all_rows_of_a_long_file(source, x, long, capsys):
     np.save(long / "z.npy", unmix.load(long / "model").transform(x))
-    line = ["compare", long / "model", long / "z.npy", "--data", long / "x.npy", "--effort", "none", "--json"]
+    line = ["compare", long / "model", long / "z.npy", "--data", long / source, "--effort", "none", "--json"]
     assert called(*line) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["replication"]["n_rows"] == 500 and found["linear"] < 1e-6

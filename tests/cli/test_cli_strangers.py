@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -28,6 +29,15 @@ def test_only_a_named_method_is_imported_from_the_folder_and_behind_what_is_inst
     named = unmix("reproduce", "ddl.table4", "--method", "mine:Mine", "--dry-run")
     assert named.code == 0 and sys.path[-1] == str(here)
     assert "the method " in named.err and "_pca.py" in named.err
+
+
+def test_as_a_module_the_command_does_not_import_from_the_folder_either(here):
+    for name in ("numpy", "typer", "scipy"):
+        (here / f"{name}.py").write_text("raise SystemExit('run')\n")
+    known = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    line = [sys.executable, "-m", "unmix", "--version"]
+    found = subprocess.run(line, env=known, cwd=here, capture_output=True, text=True)
+    assert found.returncode == 0 and "run" not in found.stderr, found.stderr
 
 
 def test_a_table_of_ones_own_is_imported_and_said(here, unmix):

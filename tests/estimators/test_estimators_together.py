@@ -12,11 +12,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from families import DICTIONARIES, ESTIMATORS, IMAGE_MAKERS, IMAGE_READERS, label
 from unmix._group import told_by
 from unmix.rows import array_rows
 from unmix.training import Streamed
 from unmix.training._sources import Held
 
+pytestmark = pytest.mark.timeout(2500)  # three processes that fit every estimator, on two cores
 WORKER = Path(__file__).parents[1] / "together.py"
 
 
@@ -30,7 +32,7 @@ def started(what, **environment):
 
 def ended(*processes):
     for process in processes:
-        error = process.communicate(timeout=400)[1]
+        error = process.communicate(timeout=1200)[1]
         assert process.returncode == 0, error[-3000:]
 
 
@@ -70,10 +72,24 @@ def found(tmp_path_factory):
 def test_two_processes_fit_as_one_on_the_joined_batch(found):
     one, first, second = found
     names = one.keys() & first.keys()
-    assert len(names) > 40
+    assert len(names) > 60
     for name in names:
         np.testing.assert_array_equal(first[name], second[name], err_msg=name)
         assert np.abs(first[name] - one[name]).max() <= 1e-10 * max(1, np.abs(one[name]).max()), name
+
+
+@pytest.mark.slow
+def test_every_estimator_that_trains_by_gradient_is_among_them(found):
+    kinds = (*ESTIMATORS, *DICTIONARIES, *IMAGE_MAKERS, *IMAGE_READERS)
+    for name in {label(member) for member in kinds}:
+        assert any(name in known for known in found[0]), name
+
+
+@pytest.mark.slow
+def test_the_loop_does_what_distributed_data_parallel_does(found):
+    one, first, second = found
+    for weights in (first["by loop"], first["by ddp"], second["by ddp"]):
+        np.testing.assert_allclose(weights, one["by loop"], rtol=0, atol=1e-10)
 
 
 @pytest.mark.slow

@@ -61,14 +61,15 @@ def test_columns_in_another_order_are_refused(model, x, tmp_path):
             unmix.trust(model, data)
 
 
-def test_a_long_file_is_thinned_with_its_domains(tmp_path, monkeypatch):
+def test_a_long_table_is_thinned_with_its_domains_in_memory_as_in_a_file(tmp_path, monkeypatch):
     data = multi_domain(240, 3, n_domains=3, random_state=0)
     model = unmix.CGVAE(3, **SMALL, n_restarts=1).fit(data.x, domains=data.u)
     np.save(tmp_path / "x.npy", data.x)
     monkeypatch.setattr(_data, "MOST", 100)
-    rows, labels = _data.checked(model, tmp_path / "x.npy", data.u)
-    np.testing.assert_array_equal(rows, data.x[::3])
-    np.testing.assert_array_equal(labels, data.u[::3])
+    for given in (tmp_path / "x.npy", data.x):
+        rows, labels = _data.checked(model, given, data.u)
+        np.testing.assert_array_equal(rows, data.x[::3])
+        np.testing.assert_array_equal(labels, data.u[::3])
 
 
 @pytest.mark.parametrize("kind", ["bytes", "floats"])

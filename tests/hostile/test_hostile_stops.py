@@ -6,6 +6,7 @@
 import errno
 import os
 import random
+import resource
 import shutil
 import signal
 import time
@@ -137,6 +138,28 @@ def test_a_fit_outlives_its_checkpoints(how, folder, unmix, monkeypatch):
     result = unmix(*FIT)
     assert result.code == 0 and times and (folder / "m").exists()
     assert "the checkpoint could not be written; the fit goes on without" in result.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "simulate --n-samples 5000 --out o.npz",
+        "evaluate x.npy x.npy --metrics mcc --out o.html",
+        "compare x.npy x.npy --out o.html",
+    ],
+)
+def test_a_result_that_finds_no_room_names_its_place_and_leaves_nothing(line, folder):
+    """As on a full disk: no file may be longer than what is said."""
+
+    def small():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+
+    before = sorted(os.listdir(folder))
+    process = forked(line.split(), folder, before=small)
+    assert ended(process) == 2
+    said = (folder / "said").read_text().splitlines()[-1]
+    assert said.startswith("unmix: error: ") and "make room: 'o." in said
+    assert sorted(set(os.listdir(folder)) - {"said"}) == before
 
 
 def test_a_model_that_finds_no_room_is_kept_elsewhere(folder, unmix, monkeypatch):

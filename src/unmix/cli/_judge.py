@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ..tables import Columns, check_writable, read
+from ..tables import Columns, check_writable
 from ._drawn import latents_of
 from ._features import is_sae, report_features
 from ._images import of_images
 from ._images import read as read_images
-from ._known import dataset, labels, read_latents, read_with_truth, take_out
+from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load, recipe_of
 from ._naming import Sets, beside, checked
 from ._output import Json, Seed, print_json, tell
@@ -56,16 +56,13 @@ def evaluate(
     if out is not None:
         check_writable(out, SCORES)
     refuse_existing(out, force)
-    keys: list[tuple[str, ...]] = [("z", "z_true"), ("z_hat", "z")]
-    if x is None:
-        (truth, codes), said = latents_of([z_true, z_hat], keys, MOST, random_state)
-    else:  # whose columns are those of a table, not of latents
-        truth, codes = (read_latents(*each).values for each in zip((z_true, z_hat), keys, strict=True))
-        said = ""
-    raw = None if x is None else read(x).values
+    asked = [(z_true, ("z", "z_true")), (z_hat, ("z_hat", "z")), *([] if x is None else [(x, None)])]
+    (truth, codes, *raw), said = latents_of(asked, MOST, random_state)
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     declared = _discrete(discrete, truth.shape[1])
-    found = score(truth, codes, metrics=names, x=raw, discrete=declared, random_state=random_state)
+    found = score(
+        truth, codes, metrics=names, x=raw[0] if raw else None, discrete=declared, random_state=random_state
+    )
     if out is not None:
         found.write(out)
     if as_json:

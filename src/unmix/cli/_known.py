@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import tables
 from ..tables import EVERY, Columns, Table, label_of, names_in, prepared
-from ._long import spread_rows, stride_of
+from ._long import spread_rows, stride_of, thinned
 from ._models import columns_for, load, recipe_of
 
 MASKS = (".csv", ".npy", ".json")
@@ -40,7 +40,7 @@ def read_with_truth(
     """Read x and, where an NPZ file has it, what `unmix simulate` knows of its latents, from one read.
 
     For a model that is yet to be fitted, columns that nothing can be learnt from are left out; for a fitted
-    one the columns are its own, and rows are left out that it can't be asked about. Of long files rows that
+    one the columns are its own, and rows are left out that it can't be asked about. Of long tables rows that
     are spread over them are enough to judge it.
     """
     columns = replace(columns, labels=tuple(name for name in labels if name is not None))
@@ -48,12 +48,13 @@ def read_with_truth(
     if model is None:
         table, more = tables.read_with(path, columns=columns, also=also)
         table = prepared(table, path)
-    elif (stride := stride_of(path)) > 1:
+    elif (stride := stride_of(path, recipe_of(model))) > 1:
         return spread_rows(path, recipe_of(model), columns, stride), {}
     else:
         recipe = recipe_of(model)
         (table, whole), more = tables.read_like_with(path, recipe, columns=columns, also=also)
-        table = table if whole.all() else replace(table.take(whole), kept=whole)
+        kept = thinned(path, whole, recipe)
+        table = table if kept.all() else replace(table.take(kept), kept=kept)
     return table, _known_of(more, table, path)
 
 

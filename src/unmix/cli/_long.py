@@ -1,4 +1,7 @@
-"""Files too long to be held while a model is judged: rows spread over them, read in one pass."""
+"""Tables too long to judge a model by all of their rows: rows spread over them.
+
+Files that can be are read in one pass, block by block. The rows are the same in every format.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,7 +17,17 @@ MOST = 2**24  # numbers of a file that are kept
 _STREAMED = (".npy", ".parquet")
 
 
-def stride_of(path: str) -> int:
+def step_of(n_rows: int, recipe: Recipe) -> int:
+    """Return of how many rows one is kept, for a model of so many columns."""
+    return max(1, -(-n_rows * len(recipe.features) // MOST))
+
+
+def is_thinned(table: Table, recipe: Recipe) -> bool:
+    """Say whether some of the rows were left out since there are many."""
+    return table.kept is not None and step_of(len(table.kept), recipe) > 1
+
+
+def stride_of(path: str, recipe: Recipe) -> int:
     """Return of how many rows one is kept, 1 for a file that is read whole."""
     place = Path(path)
     if not place.is_dir() and not (place.is_file() and place.suffix.lower() in _STREAMED):
@@ -25,7 +38,20 @@ def stride_of(path: str) -> int:
         rows = file_rows(place, lambda n_columns: 1)
     except ValueError:  # who reads it says what is wrong with it
         return 1
-    return -(-rows.n_rows * rows.n_features // MOST)
+    return step_of(rows.n_rows, recipe)
+
+
+def thinned(path: str, whole: np.ndarray, recipe: Recipe) -> np.ndarray:
+    """Return which rows of a table are kept, given those without holes: all of these, or one in some."""
+    step = step_of(len(whole), recipe)
+    kept = whole & (np.arange(len(whole)) % step == 0)
+    if step > 1:
+        _tell(path, int(kept.sum()), len(whole))
+    return kept
+
+
+def _tell(path: str, n_kept: int, n_rows: int) -> None:
+    say(f"unmix: note: {n_kept:,} of {n_rows:,} rows are used, spread over {Path(path).name}.")
 
 
 def spread_rows(path: str, recipe: Recipe, columns: Columns, stride: int) -> Table:
@@ -40,7 +66,7 @@ def spread_rows(path: str, recipe: Recipe, columns: Columns, stride: int) -> Tab
         kept.append(mask)
         seen += len(whole)
     n_kept = sum(len(part.values) for part in parts)
-    say(f"unmix: note: {n_kept:,} of {seen:,} rows are used, spread over {Path(path).name}.")
+    _tell(path, n_kept, seen)
     return replace(_joined(parts), kept=np.concatenate(kept))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..rows import Rows, array_rows, file_rows, keys_of, use_safetensors
 from ._known import labels, read_latents, read_with_truth, take_out
-from ._long import codes_of, stride_of
+from ._long import codes_of, is_thinned
 from ._models import columns_for, load, recipe_of
 from ._verdict import judged
 
@@ -75,7 +75,7 @@ def _judgeable(path: str, name: str, data: str, domains: str | None) -> Run:
     rest, taken = take_out(table, (domains,))
     x = columns_for(model, rest)
     known = labels(domains, taken, "--domains", rows=table)
-    if stride_of(data) == 1:
+    if not is_thinned(table, recipe_of(model)):
         codes = np.asarray(model.transform(x))
     else:  # latents of all rows, a verdict by those that were kept
         codes = codes_of(

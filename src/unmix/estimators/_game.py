@@ -1,8 +1,7 @@
 """What estimators that learn to make images share: two players, then an encoder for the generator."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 
 from unmix._waiting import stages
 from unmix.objectives import GameObjective
-from unmix.training import Average, Drawn, Noise, Pace, Player, Run, Trained, minimise, play
+from unmix.training import Average, Drawn, Noise, Pace, Player, Run, Trained, minimise, play, seeded
 
 from . import _images
 from ._latent_estimator import Factory, LatentEstimator, build
@@ -58,7 +57,7 @@ class GameEstimator(LatentEstimator):
         n_game = pace.steps(len(source))
         n_after = max(1, round(self.inversion * n_game))
         before, after = stages([n_game, n_after])
-        with _seeded(member, pace.seed):
+        with seeded(member, pace.seed):
             with before:
                 history = self._game(member.train(), source, pace, n_game)
             with after:
@@ -167,12 +166,3 @@ def _parted(batch: Any) -> tuple[Tensor, Tensor | None, Tensor]:
     """Return images, domains where there are some, and noise."""
     x, *u, noise = batch
     return x, u[0] if u else None, noise
-
-
-@contextmanager
-def _seeded(member: nn.Module, seed: int) -> Iterator[None]:
-    """Fix torch's own random numbers, which the grain is drawn from, and leave them as they were."""
-    place = next(member.parameters()).device
-    with torch.random.fork_rng(devices=[place] if place.type == "cuda" else []):
-        torch.manual_seed(seed)
-        yield

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from unmix.nn import entries, jacobian
 from unmix.objectives import as_floats
+from unmix.tables import features_of
 from unmix.training import Drawn, device
 
 from ._tables import forget
@@ -89,7 +90,7 @@ def _checked(X: Any) -> Any:
     """Return images as a tensor that shares their memory, or as they are where they are rendered."""
     if is_rendered(X):
         return X
-    images = X if isinstance(X, Tensor) else _shared(_stacked(X))
+    images = X if isinstance(X, Tensor) else _shared(_stacked(features_of(X)))
     if images.ndim != 4 or 0 in images.shape:
         raise ValueError(
             f"`X` must be images of shape (n, height, width, channels), got {tuple(images.shape)}. Reshape."

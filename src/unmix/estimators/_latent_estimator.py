@@ -18,7 +18,7 @@ from unmix._group import current, together
 from unmix._threads import threads
 from unmix._waiting import waiting
 from unmix.objectives import Objective
-from unmix.training import Drawn, Pace, Streamed, Trained
+from unmix.training import Drawn, Pace, Streamed, Trained, seeded
 
 from . import _images, _streams, _tables
 from ._checks import check_settings
@@ -113,7 +113,8 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         x, pace = part.read(self, X), self._pace()
         with waiting(pace.progress, "fit", plan=self._plan(len(x))) as show:
             show(0.0, "looking for starts")
-            trained = train(x, pace)
+            with seeded(_place_of(x), pace.seed):  # for what networks and penalties draw by themselves
+                trained = train(x, pace)
         self._remember(trained, x, part)
         return self
 

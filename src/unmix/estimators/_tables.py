@@ -30,9 +30,6 @@ def plain(X: Any) -> Any:
 
 def read(model: Any, X: Any) -> Tensor:
     """Check a table, remember mean and scale of its columns, and return it standardised on the device."""
-    if np.ma.is_masked(X):
-        masked = np.ma.count_masked(X)  # type: ignore[no-untyped-call]
-        raise ValueError(f"`X` must not have masked entries, got {masked}. Drop such rows, or fill them.")
     values = validate_data(model, plain(X), dtype=_TYPES, ensure_min_samples=2)
     values = np.ascontiguousarray(values)  # so that the layout in memory does not change a bit
     forget(model, "image_shape_", "bytes_", *REMEMBERED)

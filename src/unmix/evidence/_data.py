@@ -12,7 +12,7 @@ from unmix.tables import features_of
 
 LEAST = 20
 PICTURES = 10_000  # of images that are rendered when they are asked for: every k-th of more
-MOST = 200_000  # rows of a file: every k-th of more, which are read block by block
+MOST = 200_000  # rows: every k-th of more, which are read block by block where they are in a file
 _BLOCK = 50_000
 
 
@@ -57,7 +57,9 @@ def _rows(model: Any, X: Any) -> tuple[np.ndarray, int]:
     names = table.names if isinstance(table, Rows) else getattr(X, "columns", None)
     _check_names(findings_of(model).feature_names_in, names)
     if not isinstance(table, Rows):
-        return np.asarray(X.detach().cpu() if hasattr(X, "detach") else X), 1
+        whole = np.asarray(X.detach().cpu() if hasattr(X, "detach") else X)
+        stride = max(1, -(-len(whole) // MOST)) if whole.ndim == 2 else 1
+        return whole[::stride], stride
     stride = max(1, -(-table.n_rows // MOST))
     return np.concatenate([np.asarray(block) for block in table.every(stride)]), stride
 

@@ -9,6 +9,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from unmix._group import gathered, mine
+
 from ._shapes import Shape, entries
 from ._style import SMALL, WIDTHS, EqualLinear, bent, widths_of
 
@@ -124,14 +126,15 @@ class Labels(nn.Module):
 def spread(x: Float[Tensor, "n c h w"]) -> Float[Tensor, "n 1 h w"]:
     """Return the standard deviation within groups of 4 images, averaged over entries; one value an image.
 
-    A batch that 4 does not divide is one group.
+    A batch that 4 does not divide is one group. Processes that train together compare the whole batch.
 
     >>> x = torch.tensor([0.0, 0.0, 2.0, 2.0]).reshape(4, 1, 1, 1)
     >>> spread(x).flatten()
     tensor([1., 1., 1., 1.])
     """
-    n = len(x)
+    every = gathered(x)
+    n = len(every)
     group = _GROUP if n % _GROUP == 0 else n
-    parts = x.reshape(group, n // group, *x.shape[1:])
+    parts = every.reshape(group, n // group, *x.shape[1:])
     size = (parts.var(0, correction=0) + _EPS).sqrt().mean((1, 2, 3))
-    return size.repeat(group).reshape(n, 1, 1, 1).expand(-1, 1, *x.shape[2:])
+    return mine(size.repeat(group)).reshape(-1, 1, 1, 1).expand(-1, 1, *x.shape[2:])

@@ -9,6 +9,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from unmix._group import of_all
+
 _SLOW = 0.01  # pace of the running mean of path lengths
 
 
@@ -91,7 +93,7 @@ def path_deviation(lengths: Float[Tensor, " n"], mean: Float[Tensor, ""]) -> Flo
     >>> round(path_deviation(torch.tensor([1.0, 3.0]), mean).item(), 4), round(mean.item(), 3)
     (4.9204, 0.02)
     """
-    mean.lerp_(lengths.detach().mean().to(mean.dtype), _SLOW)
+    mean.lerp_(of_all(lengths.detach().mean()).to(mean.dtype), _SLOW)
     return (lengths - mean.clone()).square().mean()
 
 

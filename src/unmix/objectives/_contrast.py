@@ -7,6 +7,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from unmix._group import among, gathered, mine, of_some, whole
+
 from ._likelihood import wide
 
 SPARSE = (None, "latent", "dependency")
@@ -170,11 +172,12 @@ class ContrastObjective(nn.Module):
 
     def forward(self, w: Float[Tensor, "n w"], noise: Float[Tensor, "n 1"]) -> dict[str, Tensor]:
         """Return the terms; shifts are `noise`, directions are drawn."""
-        n = len(w) // 4
+        batch = whole(len(w))
+        n = batch // 4
         first = torch.randint(self.navigator.n_directions, (1,), device=w.device)
-        others = torch.randint(1, self.navigator.n_directions, (len(w) - 2 * n,), device=w.device)
+        others = torch.randint(1, self.navigator.n_directions, (batch - 2 * n,), device=w.device)
         numbers = torch.cat([first.expand(2 * n), (first + others) % self.navigator.n_directions])
-        return self.terms(w, numbers, self.shifts(noise[:, 0]))
+        return self.terms(w, mine(numbers), self.shifts(noise[:, 0]))
 
     def terms(
         self, w: Float[Tensor, "n w"], numbers: Int[Tensor, " n"], shifts: Float[Tensor, " n"]
@@ -183,9 +186,9 @@ class ContrastObjective(nn.Module):
         along = self.navigator()[:, numbers].mT
         before, after = self.decoder.rendering(w), self.decoder.rendering(w + shifts[:, None] * along)
         codes = wide(self.encoder(torch.cat([before, after])))
-        change = F.normalize((codes[len(w) :] - codes[: len(w)]).abs(), dim=1, eps=1e-8)
-        n = len(w) // 4
-        query, positive, negative = change.split([n, n, len(w) - 2 * n])
+        change = gathered(F.normalize((codes[len(w) :] - codes[: len(w)]).abs(), dim=1, eps=1e-8))
+        n = len(change) // 4
+        query, positive, negative = change.split([n, n, len(change) - 2 * n])
         found = {
             "contrast": contrast(query @ positive.mT, query @ negative.detach().mT),
             "dominance": entropy(query),
@@ -202,10 +205,16 @@ class ContrastObjective(nn.Module):
         return self.shift * torch.where(noise < 0, -size, size)
 
     def _dependency(self, w: Tensor, along: Tensor, before: Tensor, after: Tensor, shifts: Tensor) -> Tensor:
-        if self.step is not None:
-            n = max(1, len(w) // 4)
-            before, shifts = before[-n:], torch.full_like(shifts[-n:], self.step)
-            after = self.decoder.rendering(w[-n:] + self.step * along[-n:])
+        if self.step is None:
+            return self._secants(before, after, shifts)
+        batch = whole(len(w))
+        rows = range(batch - max(1, batch // 4), batch)
+        with among(rows, w, along, before, shifts) as (w, along, before, shifts):
+            after = self.decoder.rendering(w + self.step * along)
+            found = self._secants(before, after, torch.full_like(shifts, self.step))
+        return of_some(found, rows)
+
+    def _secants(self, before: Tensor, after: Tensor, shifts: Tensor) -> Tensor:
         secants = (after - before).flatten(1).abs().mean(1) / shifts.abs()
         return self.navigator.n_directions * secants.mean()
 

@@ -9,6 +9,8 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from unmix._group import among, gathered, mine, normals, of_some, whole
+
 from ._likelihood import Penalty, wide
 from ._vae import as_floats
 
@@ -240,7 +242,8 @@ class DiffusionObjective(nn.Module):
     def forward(self, x: Shaped[Tensor, "n h w c"], place: Float[Tensor, "n 1"]) -> dict[str, Tensor]:
         """Return the terms; `place` is normal, and says where among the times the batch begins."""
         x = as_floats(x)
-        return self.terms(x, self.times(place), torch.randn_like(self.decoder.space.inside(x)))
+        noise = normals(self.decoder.space.inside(x), whole(len(x)))
+        return self.terms(x, self.times(place), noise)
 
     def terms(
         self, x: Float[Tensor, "n h w c"], t: Int[Tensor, " n"], noise: Float[Tensor, "n *x"]
@@ -254,8 +257,10 @@ class DiffusionObjective(nn.Module):
         else:
             found = {"velocity": F.mse_loss(told, self.decoder.noised(noise, t, -clean))}
         if self.penalty is not None:
-            n = max(1, round(self.share * len(x)))
-            found["penalty"] = self.penalty(partial(self.told, noisy[:n], t[:n]), z[:n]) / noisy[0].numel()
+            rows = range(max(1, round(self.share * whole(len(x)))))
+            with among(rows, noisy, t, z) as (some, times, codes):
+                total = self.penalty(partial(self.told, some, times), codes) / noisy[0].numel()
+            found["penalty"] = of_some(total, rows)
         return found
 
     def told(
@@ -274,7 +279,7 @@ class DiffusionObjective(nn.Module):
 
     def times(self, place: Float[Tensor, "n 1"]) -> Int[Tensor, " n"]:
         """Return times that cover the whole evenly from a random place on, also in a part of a batch."""
-        first = torch.special.ndtr(place[:1, 0].float())
-        steps = torch.arange(len(place), device=place.device) * _GOLDEN
+        first = torch.special.ndtr(gathered(place)[:1, 0].float())
+        steps = mine(torch.arange(whole(len(place)), device=place.device)) * _GOLDEN
         share = torch.remainder(first + steps, 1.0)
         return (share * self.decoder.n_times).long().clamp(max=self.decoder.n_times - 1)

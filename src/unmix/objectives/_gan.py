@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
+from unmix._group import among, drawn, normals, of_all, of_some, whole
+
 from ._adversarial import moved_code, moving, path_deviation, path_lengths, r1, to_expose, to_pass
 from ._augment import N_DRAWS, augmented
 from ._likelihood import wide
@@ -90,10 +92,7 @@ class GameObjective(nn.Module):
         w, grain = self.decoder.mapping(z), self._grain(z)
         image = self.decoder.synthesis(w, grain)
         terms = {"adversarial": to_pass(self.critic(self._seen(image, draw[2]), u))}
-        few = _few(len(x), "path")
-        y = torch.randn_like(image[:few])
-        lengths = path_lengths(lambda w: self.decoder.synthesis(w, grain[:few]), w[:few], y)
-        terms["path"] = path_deviation(lengths, self.path)
+        terms["path"] = self._path(w, image, grain)
         if self.sparse is not None:
             terms["sparsity"] = self._sparsity(z, image, grain, draw[5])
         return terms | self.decoder.code.terms()
@@ -108,12 +107,10 @@ class GameObjective(nn.Module):
         real = self._seen(as_floats(x), draw[3])
         logits = self.critic(real, u)
         self._adapt(logits.detach())
-        few = _few(len(x), "r1")
-        some = None if u is None else u[:few]
         return {
             "real": to_pass(logits),
             "fake": to_expose(self.critic(self._seen(fake, draw[4]), u)),
-            "r1": r1(lambda x: self.critic(x, some), real[:few]),
+            "r1": self._slope(real, u),
         }
 
     def invert(
@@ -142,7 +139,8 @@ class GameObjective(nn.Module):
         return noise.split(sizes, 1)
 
     def _grain(self, z: Tensor) -> Tensor:
-        return torch.randn(len(z), self.decoder.n_noise, device=z.device, dtype=z.dtype)
+        size = self.decoder.n_noise
+        return drawn(len(z), lambda n: torch.randn(n, size, device=z.device, dtype=z.dtype))
 
     def _seen(self, image: Tensor, draw: Tensor) -> Tensor:
         """Return images as the discriminator sees them."""
@@ -151,16 +149,32 @@ class GameObjective(nn.Module):
     @torch.no_grad()
     def _adapt(self, logits: Tensor) -> None:
         if self.target is not None:
-            self.sign.lerp_(logits.sign().mean().to(self.sign.dtype), _SMOOTH)
-            moving(self.sign, self.p, self.target, len(logits) / self.reach)
+            self.sign.lerp_(of_all(logits.sign().mean()).to(self.sign.dtype), _SMOOTH)
+            moving(self.sign, self.p, self.target, whole(len(logits)) / self.reach)
+
+    def _path(self, w: Tensor, image: Tensor, grain: Tensor) -> Tensor:
+        rows = _few(len(w), "path")
+        with among(rows, w, grain) as (w, grain):
+            y = normals(image, len(rows))
+            lengths = path_lengths(lambda w: self.decoder.synthesis(w, grain), w, y)
+            found = path_deviation(lengths, self.path)
+        return of_some(found, rows)
+
+    def _slope(self, real: Tensor, u: Domains) -> Tensor:
+        rows = _few(len(real), "r1")
+        with among(rows, real, *([] if u is None else [u])) as (some, *domains):
+            found = r1(lambda x: self.critic(x, *domains), some)
+        return of_some(found, rows)
 
     def _sparsity(self, z: Tensor, image: Tensor, grain: Tensor, draw: Tensor) -> Tensor:
-        few = _few(len(z), "sparsity")
-        if self.sparse == "released":
-            again = self.decoder(z[:few], self._grain(z[:few]))
-            return (again - image[:few]).abs().mean()
-        moved = moved_code(z[:few], draw[:few], self.decoder.code.active, self.step)
-        return (self.decoder(moved, grain[:few]) - image[:few]).abs().mean() / self.step
+        rows = _few(len(z), "sparsity")
+        with among(rows, z, image, grain, draw) as (z, image, grain, draw):
+            if self.sparse == "released":
+                found = (self.decoder(z, self._grain(z)) - image).abs().mean()
+            else:
+                moved = moved_code(z, draw, self.decoder.code.active, self.step)
+                found = (self.decoder(moved, grain) - image).abs().mean() / self.step
+        return of_some(found, rows)
 
 
 class CodedGenerator(nn.Module):
@@ -199,6 +213,7 @@ class CodedGenerator(nn.Module):
         return self.generator.n_noise
 
 
-def _few(n: int, what: str) -> int:
-    """Return how many images of a batch a regulariser looks at."""
-    return min(n, max(_FEWEST, n // _SHARES[what]))
+def _few(n: int, what: str) -> range:
+    """Return the images of the whole batch that a regulariser looks at."""
+    n = whole(n)
+    return range(min(n, max(_FEWEST, n // _SHARES[what])))

@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from unmix._group import mine, whole
+
 __all__ = ["domain_code", "edge_count", "mask_sparsity", "perturbation_sparsity"]
 
 _ACTIVE = 0.1  # importance below which a coordinate does not change with the domain
@@ -54,9 +56,10 @@ def perturbation_sparsity(
     choices = torch.arange(z.shape[1]) if active is None else torch.nonzero(active.cpu()).flatten()
     if len(choices) == 0:
         raise ValueError("`active` must hold at least one latent, got none. Lower the mask's weight.")
-    drawn = choices[torch.randint(len(choices), (len(z),), generator=generator)].to(z.device)
-    sign = (2 * torch.randint(2, (len(z), 1), generator=generator) - 1).to(z)
-    moved = z + sign * step * torch.nn.functional.one_hot(drawn, z.shape[1]).to(z)
+    n = whole(len(z))
+    which = mine(torch.randint(len(choices), (n,), generator=generator))
+    sign = (2 * mine(torch.randint(2, (n, 1), generator=generator)) - 1).to(z)
+    moved = z + sign * step * torch.nn.functional.one_hot(choices[which].to(z.device), z.shape[1]).to(z)
     return (decoder(moved) - decoder(z)).abs().mean() / step
 
 

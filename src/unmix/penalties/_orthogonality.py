@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from unmix._group import mine, whole
 from unmix.nn import first_directional, jacobian, jvp_columns, second_directional
 
 __all__ = ["hessian_penalty", "ima_contrast", "orojar"]
@@ -149,8 +150,9 @@ def _sampled_variance(
     if n_vectors < 2:
         raise ValueError(f"`n_vectors` must be at least 2, got {n_vectors}. A variance needs two draws.")
     device = z.device if generator is None else generator.device
-    coins = torch.randint(0, 2, (n_vectors, *z.shape), generator=generator, device=device)
-    v = (2 * coins - 1).to(z)
+    shape = n_vectors, whole(len(z)), z.shape[1]
+    coins = mine(torch.randint(0, 2, shape, generator=generator, device=device).transpose(0, 1))
+    v = (2 * coins - 1).transpose(0, 1).to(z)
     values = form(z, v.flatten(0, 1))
     return values.unflatten(0, (n_vectors, len(z))).var(0).sum(1).mean()
 

@@ -33,7 +33,7 @@ def features_of(X: Any) -> Any:
     """
     kind = kind_of(X)
     if kind == "array":
-        return X
+        return _unmasked(X)
     frame = X.to_df() if kind == "anndata" else X.collect() if type(X).__name__ == "LazyFrame" else X
     names = list(frame.columns)
     held = {name: _holds_numbers(frame[name]) for name in names} if len(set(names)) == len(names) else {}
@@ -43,6 +43,20 @@ def features_of(X: Any) -> Any:
     if not wanted:
         raise ValueError(f"`X` must have a numeric column, got {listed(names)}. Encode text as numbers.")
     return frame[wanted]
+
+
+def _unmasked(X: Any) -> Any:
+    """Return X unless it is an array with masked entries, which nobody who takes arrays would see.
+
+    >>> _unmasked(np.ma.masked_array([1.0, 2.0], mask=[False, True]))
+    Traceback (most recent call last):
+        ...
+    ValueError: `X` must not have masked entries, got 1. Drop such rows, or fill them.
+    """
+    if np.ma.is_masked(X):
+        masked = np.ma.count_masked(X)  # type: ignore[no-untyped-call]
+        raise ValueError(f"`X` must not have masked entries, got {masked}. Drop such rows, or fill them.")
+    return X
 
 
 def _holds_numbers(column: Any) -> bool:
@@ -66,7 +80,7 @@ def read_object(source: Any, columns: Columns) -> Raw:
 def _array(source: Any) -> np.ndarray:
     if hasattr(source, "detach"):
         return source.detach().cpu().numpy()
-    return dense(source) if hasattr(source, "toarray") else np.asarray(source)
+    return dense(source) if hasattr(source, "toarray") else np.asarray(_unmasked(source))
 
 
 def _of_pandas(frame: Any) -> Raw:

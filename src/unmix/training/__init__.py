@@ -18,6 +18,7 @@ from ._history import History
 from ._interrupt import Interrupted
 from ._minimise import minimise
 from ._pace import Pace
+from ._parts import seeded
 from ._play import play
 from ._prefetch import Prefetched
 from ._progress import progress_bar
@@ -67,6 +68,7 @@ __all__ = [
     "joined",
     "progress_bar",
     "shared_out",
+    "seeded",
     "together",
     "Interrupted",
 ]

@@ -1,8 +1,7 @@
 """Members trained one after another, each in one run from its first step to its last."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -15,6 +14,7 @@ from ._beside import Noise
 from ._ensemble import on_weights, rate_of, total_of, unpacked
 from ._history import History
 from ._pace import Pace
+from ._parts import seeded
 from ._play import play
 from ._restarts import Trained
 from ._settings import Player, Run
@@ -74,7 +74,7 @@ def train_apart(
     stopped = Stopped(len(members))
 
     def train(number: int) -> History:
-        with _seeded(members[number], pace.seed + number):
+        with seeded(members[number], pace.seed + number):
             settings = _settings(members[number], weights, pace, pace.steps(len(source)))
             moving = players(members[number].train(), settings)
             run = _run(source, pace, number, stopped.words(number), alone=len(moving) == 1)
@@ -119,12 +119,3 @@ def _score(member: nn.Module, weights: Mapping[str, Any], batch: tuple[Tensor, .
     """Return the objective; what can't be computed is inf."""
     total = float(total_of(member.eval()(*batch), weights, step))
     return total if math.isfinite(total) else math.inf
-
-
-@contextmanager
-def _seeded(member: nn.Module, seed: int) -> Iterator[None]:
-    """Fix torch's own random numbers, which a penalty may draw, and leave them as they were in the end."""
-    place = next(member.parameters()).device
-    with torch.random.fork_rng(devices=[place] if place.type == "cuda" else []):
-        torch.manual_seed(seed)
-        yield

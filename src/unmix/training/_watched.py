@@ -7,11 +7,12 @@ from torch import Tensor, nn
 
 from unmix._waiting import waiting
 
-from ._apart import _score, _seeded, _settings
+from ._apart import _score, _settings
 from ._average import Average
 from ._beside import Noise
 from ._ensemble import unpacked
 from ._pace import Pace
+from ._parts import seeded
 from ._play import play
 from ._restarts import Trained
 from ._settings import OnStep, Player, Run
@@ -71,7 +72,7 @@ def train_watched(
     source = Held(data) if isinstance(data, Tensor) else data
     n_steps = pace.steps(len(source))
     settings = _settings(member, weights, pace, n_steps)
-    with waiting(pace.progress, "fit"), _seeded(member, pace.seed):
+    with waiting(pace.progress, "fit"), seeded(member, pace.seed):
         player = Player(loss=unpacked(member.train()), parameters=member, ema=average, **settings)
         run = Run(n_steps=n_steps, checkpoint=pace.folder(part), progress=pace.progress, on_step=on_step)
         batches = beside.batches(source, 0, batch_size=pace.batch_size, generator=pace.generator(0))
