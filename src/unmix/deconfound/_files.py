@@ -23,7 +23,7 @@ from unmix.tables import (
 )
 
 from ._anchored import fit_anchored
-from ._deconfound import names_out
+from ._deconfound import OBSM, names_out, told_of
 from ._design import Design
 from ._methods import DEFAULT, method_named
 
@@ -164,5 +164,6 @@ def _adjust_whole(
         table, _ = read_like(source.path, source.recipe, columns=source.columns)
     adjusted = method_named(method)(table.values, where, random_state=random_state)
     adjusted = adjusted.astype(table.values.dtype, copy=False)
-    written = write(out, adjusted, names_out(table, method, adjusted), like=table)
+    cells = {"key": OBSM, "uns": told_of(where, method)}
+    written = write(out, adjusted, names_out(table, method, adjusted), like=table, cells=cells)
     return written, table.values[chosen]
