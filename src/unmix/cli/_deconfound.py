@@ -257,7 +257,7 @@ def _drawn(scored: Any) -> Any:
     heads, rows = scored.lines(intervals=False)
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
     for head in heads:
-        drawn.add_column(head, no_wrap=head == "method")
+        drawn.add_column(head, no_wrap=head == "method", overflow="fold")
     for row in rows:
         drawn.add_row(*row)
     return drawn

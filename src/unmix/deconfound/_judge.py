@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from ._design import Design
 from ._field import by_batch, narrowed, spreads
@@ -180,13 +181,13 @@ def variance_kept(original: np.ndarray, adjusted: np.ndarray) -> Score:
     if adjusted.shape[1] > len(adjusted):
         adjusted = narrowed(adjusted - adjusted.mean(0))[0]
     n, gram, cross, total = len(original), *_products(adjusted, original)
-    squares, directions = np.linalg.eigh(gram)
+    squares, directions = eigh(gram, overwrite_a=True, driver="evr")  # which asks for the least memory
     told = squares > _RANK * max(squares[-1], np.finfo(float).tiny)
     rank = int(told.sum())
     if n < 2 * rank + 2:  # too few rows to tell noise from what was kept
         return Score(float("nan"))
-    along = directions[:, told].T @ cross
-    explained = (np.square(along) / squares[told, None]).sum() / total
+    along = np.square(directions[:, told].T @ cross).sum(1)
+    explained = (along / squares[told]).sum() / total
     share = 1 - (1 - explained) * (n - 1) / (n - rank - 1)
     return Score(round(float(np.clip(share, 0, 1)), 6), chance=0.0, n=n)
 

@@ -26,7 +26,7 @@ def write_cells(
 
 
 def with_latents(cells: Any, values: np.ndarray, names: Sequence[str], more: Mapping[str, Any]) -> Any:
-    """Return a copy of an AnnData object with the latents; `more` may hold obsm, varm, uns and another key."""
+    """Return a copy of an AnnData object with the latents; `more` holds obsm, varm, uns, another key."""
     made, key = cells.copy(), more.get("key", OBSM)
     made.obsm[key] = np.asarray(values)
     for place in ("obsm", "varm"):
