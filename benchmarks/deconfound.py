@@ -61,7 +61,8 @@ def adjusted(size: str, compare: bool) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         write_plates(Path(folder) / "x.parquet", *SIZES[size])
         line = ["deconfound", "x.parquet", "--batch", "experiment", "plate", "--label", "gene", "--control",
-                "gene == 'EMPTY'", "--out", "y.parquet", *([] if compare else ["--compare", "none"])]  # fmt: skip
+                "gene == 'EMPTY'", "--out", "y.parquet"]  # fmt: skip
+        line += [] if compare else ["--compare", "none"]
         start = time.perf_counter()
         subprocess.run([sys.executable, "-c", CHILD, *line], cwd=folder, check=True)
         seconds = time.perf_counter() - start
