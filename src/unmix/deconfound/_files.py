@@ -1,5 +1,7 @@
 """The call for files: a table larger than memory is read block by block, adjusted and written again."""
 
+import ctypes
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -11,6 +13,7 @@ from unmix.tables import (
     Columns,
     Recipe,
     Table,
+    ahead,
     blocks_like,
     prepared,
     read,
@@ -70,12 +73,8 @@ class Source:
         if self.recipe is None:
             yield self.table
             return
-        blocks = blocks_like(self.path, self.recipe, columns=self.columns)
-        with ThreadPoolExecutor(1) as pool:
-            coming = pool.submit(next, blocks, None)
-            while (found := coming.result()) is not None:
-                coming = pool.submit(next, blocks, None)
-                yield found[0]
+        for block, _ in ahead(blocks_like(self.path, self.recipe, columns=self.columns)):
+            yield block
 
     def rows(self, chosen: np.ndarray) -> np.ndarray:
         """Return some rows, given by ascending numbers."""
@@ -147,7 +146,15 @@ def adjust_file(
             writes = pool.submit(put, adjusted, block)
             on_progress(reading + (1 - reading) * gathered.at / source.n_rows)
         writes.result()
+    _hand_back()
     return Path(out), gathered.rows
+
+
+def _hand_back() -> None:
+    """Give memory that is free back to the system, where the C library can: that of threads would stay."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def _share_of_fit(source: Source) -> float:

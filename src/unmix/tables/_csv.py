@@ -240,7 +240,7 @@ def _in_pieces(
     yield _split(part)
 
     def parsed(piece: bytes) -> Parts:
-        reading = {"use_threads": False, "block_size": max(_PIECE, len(piece))}
+        reading: dict[str, Any] = {"use_threads": False, "block_size": max(_PIECE, len(piece))}
         return _split(_arrow(pa.BufferReader(piece), further, names, settings, known, **reading))
 
     yield from _side_by_side(parsed, pieces)
@@ -286,7 +286,8 @@ def _without_blanks(column: Any) -> Any:
     """Mark missing text as missing."""
     if not pa.types.is_string(column.type):
         return column
-    return pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+    some = pc.binary_length(column).cast(pa.bool_())  # a comparison with "" would import pandas
+    return pc.if_else(some, column, pa.nulls(1, pa.string())[0])
 
 
 def _raw(file: Path, layout: Layout, parts: Parts, names: list[str]) -> Raw:
