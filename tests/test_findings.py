@@ -74,3 +74,14 @@ def test_names_and_help_need_no_torch(line):
         [sys.executable, "-c", f"{code}assert 'torch' not in sys.modules"], capture_output=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_findings_hold_what_latents_stand_for_once_a_table_was_described():
+    z = np.random.default_rng(0).laplace(size=(400, 2))
+    x = np.repeat(z, 3, axis=1) + 0.3 * np.random.default_rng(1).normal(size=(400, 6))
+    model = unmix.FastICA(2, random_state=0).fit(x)
+    assert model.findings().description is None and model.findings().to_dict()["description"] is None
+    found = unmix.describe(model, x, metadata={"dose": z[:, 0]})
+    assert model.findings().description is found
+    latents = model.findings().to_dict()["description"]["latents"]
+    assert {"variables", "groups", "metadata", "lowest", "highest", "histogram"} <= set(latents[0])

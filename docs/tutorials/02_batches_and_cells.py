@@ -53,7 +53,7 @@ for name, scores in found.scores.items():
     print(f"{name:9s} leak {scores['leak'].value:.2f} (chance {scores['leak'].chance:.2f})")
 
 # %%
-clean = anndata.read_h5ad("clean.h5ad").obsm["X_unmix"]
+clean = anndata.read_h5ad("clean.h5ad").obsm["X_deconfounded"]
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
 for ax, values, title in zip(axes, (genes, np.asarray(clean)), ("as measured", "deconfounded"), strict=True):
     middle = values - values.mean(0)

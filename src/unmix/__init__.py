@@ -68,7 +68,7 @@ def __getattr__(name: str) -> Any:
     if name in _FROM_EVIDENCE:
         return _remembering(getattr(import_module("unmix.evidence"), name))
     if name in _FROM_DESCRIPTION:
-        return getattr(import_module("unmix.description"), name)
+        return _remembering(getattr(import_module("unmix.description"), name), "description")
     if name in _FROM_CHOICE:
         return getattr(import_module("unmix.choice"), name)
     raise AttributeError(f"module 'unmix' has no attribute {name!r}")

@@ -97,7 +97,9 @@ class Findings:
     Common to all are the name of the method, the structure, the number of latents, of observed variables and
     of passes over the data, the course of the training, the objectives of the restarts, the names of the
     observed variables, how much each latent moves each of them (`loadings`, in standard deviations of both),
-    what was done to the table before the fit, and flags: what is wrong, in words.
+    what was done to the table before the fit, and flags: what is wrong, in words. `description` is what the
+    latents stand for (groups of variables, relations to metadata, extreme rows, histograms), once
+    `unmix.describe` was asked with a table.
 
     Examples
     --------
@@ -122,6 +124,7 @@ class Findings:
     domains: Changes | None = None
     slots: Partition | None = None
     components: Components | None = None
+    description: Any = None
 
     @property
     def margin(self) -> float | None:
@@ -170,6 +173,7 @@ class Findings:
             "margin": self.margin,
             "restarts": self.restarts,
             "strongest": self.strongest,
+            "description": None if self.description is None else self.description.to_dict(),
             "history": {name: term[-1] for name, term in terms.items() if len(term)},
         } | {name: own[name] for name in _TOLD if own.get(name) is not None}
 

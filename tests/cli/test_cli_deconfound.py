@@ -96,7 +96,10 @@ def test_cells_get_the_adjusted_array(folder, tmp_path, unmix):
     assert result.code == 0, result.err
     made = anndata.read_h5ad(tmp_path / "clean.h5ad")
     expected = fit_transform(cells.X, dict(cells.obs), batch=["week", "plate"], control=CONTROL)
-    assert any(np.allclose(array, expected) for array in made.obsm.values())
+    assert list(made.obsm) == ["X_deconfounded"] and np.allclose(made.obsm["X_deconfounded"], expected)
+    same = fit_transform(cells, batch=["week", "plate"], control=CONTROL)
+    assert np.allclose(same.obsm["X_deconfounded"], expected)
+    assert set(same.uns["X_deconfounded"]) == set(made.uns["X_deconfounded"])
     assert list(made.obs_names) == list(frame.index)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from plates import world
-from unmix.deconfound import concentration, evaluate, held_out_aurocs, hoyer
+from unmix.deconfound import concentration, design, evaluate, held_out_aurocs, hoyer, some_batches
 from unmix.deconfound._judge import variance_kept
 from unmix.deconfound._neighbours import allowed_of, average_precision, leak, profiles, related, replicates
 from unmix.deconfound._scores import Score, resampled
@@ -166,3 +166,16 @@ def test_independent_components_help_trees_on_plates_that_they_have_not_seen(see
     drowned = carried.max() / x.var(0).sum() < 1 / N_FACTORS
     # where a factor of the treatment is among the largest, trees see it in the table as it is
     assert min(turns) >= base["AUROC"] + 0.05 or not drowned
+
+
+def test_rows_to_compare_are_whole_batches_two_of_each_coarse_one_and_fewer_of_wide_tables():
+    week, plate = np.repeat(np.arange(20), 600), np.tile(np.repeat(np.arange(6), 100), 20)
+    where = design({"week": week, "plate": plate}, ["week", "plate"])
+    chosen = some_batches(where, 10, 4000)
+    assert len(chosen) == 4000 and (np.diff(chosen) > 0).all()
+    _, counts = np.unique(where.batch[chosen], return_counts=True)
+    assert (counts == 100).all()
+    plates_of = [len(np.unique(where.batch[chosen[where.outer[chosen] == k]])) for k in range(20)]
+    assert plates_of == [2] * 20
+    assert len(some_batches(where, 5000, 4000)) == (1 << 23) // 5000 // 100 * 100
+    assert len(some_batches(where, 10, 12_000)) == 12_000

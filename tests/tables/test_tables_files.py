@@ -245,3 +245,19 @@ def test_hostile_safetensors(content, message, tmp_path):
 def test_safetensors_are_read_and_not_written(tmp_path):
     with pytest.raises(ValueError, match="`--out` must end in"):
         tables.write(tmp_path / "t.safetensors", np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
+def test_pieces_of_a_file_that_are_read_side_by_side_keep_their_order(suffix, tmp_path, monkeypatch):
+    monkeypatch.setattr("unmix.tables._csv._PIECE", 256)
+    values = np.random.default_rng(0).normal(size=(500, 7))
+    words = np.array([f"w{i}" for i in range(500)], dtype=object)
+    like = tables.Table(values, None, {"word": words})
+    path = tables.write(tmp_path / f"t.{suffix}", values, [f"c{j}" for j in range(7)], like=like)
+    table = tables.read(path)
+    np.testing.assert_array_equal(table.values, values)
+    assert table.metadata["word"].tolist() == words.tolist()
+    late = path.with_name("late.csv")
+    late.write_text("a,b\n" + "1,2\n" * 300 + "1,x\n" + "1,2\n" * 300)
+    with pytest.raises(ValueError, match="'x'"):
+        tables.read(late)

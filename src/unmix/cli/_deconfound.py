@@ -78,7 +78,10 @@ class Deconfound:
         _several("--compare", "Methods to compare; `none` writes the table and no page. [default: all]"),
     ] = None
     max_rows: Annotated[
-        int, typer.Option("--max-rows", help="Rows to compare methods on, in whole batches.")
+        int,
+        typer.Option(
+            "--max-rows", help="Rows to compare methods on, in whole batches; fewer of wide tables."
+        ),
     ] = 10_000
     report: Annotated[
         Path | None,
@@ -110,11 +113,14 @@ def deconfound(given: Deconfound) -> None:
     confounded = room.confounding_of(where, known)
     say_notes(source.table.notes)
     _say_first(where, confounded)
+    few = None if report is None else _compared_on(source, where, given, room)
     with progress("Adjusting") as moved:
-        settings: dict[str, Any] = {"method": given.method, "random_state": given.random_state}
-        room.adjust_file(source, where, given.out, on_progress=moved, **settings)
+        settings: dict[str, Any] = {"method": given.method, "random_state": given.random_state, "also": few}
+        _, rows = room.adjust_file(source, where, given.out, on_progress=moved, **settings)
     say(f"unmix: adjusted table written: {given.out}")
-    found = None if report is None else _compared(source, where, known, given, room)
+    found = (
+        None if few is None else _compared(rows, source.names, where.rows(few), known.rows(few), given, room)
+    )
     if report is not None and found is not None:
         _write_page(report, given, found, confounded)
     _tell(given, source, where, confounded, found, report)
@@ -183,17 +189,24 @@ def _say_first(where: Any, confounded: Any) -> None:
         say("unmix: note: batch is taken out with the batch.")
 
 
-def _compared(source: Any, where: Any, known: Any, given: Deconfound, room: Any) -> tuple[Any, Any]:
-    """Score every method on whole batches, and gather the evidence on components."""
-    chosen = room.some_batches(where, given.max_rows, given.random_state)
-    rows, few = source.rows(chosen), where.rows(chosen)
+def _compared_on(source: Any, where: Any, given: Deconfound, room: Any) -> np.ndarray:
+    """Draw the rows that methods are compared on, and say so where these are not all."""
+    few = room.some_batches(where, source.n_features, given.max_rows, given.random_state)
+    if len(few) < source.n_rows:
+        told = f"{len(few):,} of {source.n_rows:,} rows, {len(np.unique(where.batch[few])):,} whole batches"
+        say(f"unmix: note: Methods are compared on {told}; all rows are adjusted.")
+    return few
+
+
+def _compared(rows: np.ndarray, names: Any, where: Any, known: Any, given: Deconfound, room: Any) -> Any:
+    """Score every method, and gather the evidence on components."""
     with progress("Comparing") as moved:
         moved(0.0)
-        found = room.components(rows, few, random_state=given.random_state).listed(source.names)
+        found = room.components(rows, where, random_state=given.random_state).listed(names)
         scored = room.judged(
             rows,
-            few,
-            known.rows(chosen),
+            where,
+            known,
             methods=_methods(given, room),
             random_state=given.random_state,
             on_progress=lambda name, share: moved(_FOUND + (1 - _FOUND) * share),
@@ -244,7 +257,7 @@ def _drawn(scored: Any) -> Any:
     heads, rows = scored.lines(intervals=False)
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 0))
     for head in heads:
-        drawn.add_column(head, no_wrap=head == "method")
+        drawn.add_column(head, no_wrap=head == "method", overflow="fold")
     for row in rows:
         drawn.add_row(*row)
     return drawn

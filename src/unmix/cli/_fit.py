@@ -68,7 +68,9 @@ class Fit:
         int | None,
         typer.Option(
             "--n-components",
-            help="Number of latents. [default: found first, as by `unmix choose`]",
+            help="Number of latents, or `auto`. [default: found first, as by `unmix choose`]",
+            metavar="NUMBER",
+            parser=lambda text: _asked(str(text)),
             show_default=False,
         ),
     ] = None
@@ -233,11 +235,20 @@ def _estimator(given: Fit, x: np.ndarray) -> Any:
     return make(given.method, n, random_state=given.random_state, slots=slots, **settings)
 
 
+def _asked(text: str) -> int | None:
+    """Read a number of latents; None where it is to be found."""
+    if text == "auto":
+        return None
+    if not text.lstrip("-").isdigit():
+        raise typer.BadParameter(f"must be a whole number or auto, got {text!r}.")
+    return int(text)
+
+
 def _number(x: np.ndarray) -> int:
     """Find the number of latents, and say so."""
     from ..estimators import found_number
 
-    say("unmix: note: --n-components was not given: looking for the number of latents.")
+    say("unmix: note: Looking for the number of latents, since --n-components says none.")
     n = found_number(x)
     say(f"unmix: note: {n} latents; `unmix choose` shows why.")
     return n

@@ -93,7 +93,7 @@ def fit_transform(
         )
     more = {} if fit is None else {"fit": fit}
     adjusted = chosen(table.values, where, random_state=random_state, **more)
-    return _like(X, table, adjusted, names_out(table, method, adjusted), key_added, _told(where, method))
+    return _like(X, table, adjusted, names_out(table, method, adjusted), key_added, told_of(where, method))
 
 
 def names_out(table: Table, method: str, adjusted: np.ndarray) -> list[str]:
@@ -128,7 +128,8 @@ def _columns_of(metadata: Any, n_rows: int) -> dict[str, np.ndarray]:
     return columns
 
 
-def _told(where: Design, method: str) -> dict[str, Any]:
+def told_of(where: Design, method: str) -> dict[str, Any]:
+    """Return what `uns` of AnnData says of an adjustment."""
     return {
         "method": method,
         "n_batches": len(where.names),

@@ -13,7 +13,8 @@ from ._judge import Judge, Known, Progress
 from ._methods import METHODS, Method, method_named
 from ._scores import Evaluation
 
-MAX_ROWS = 10_000
+MAX_ROWS, LEAST_ROWS = 10_000, 1000
+MAX_ENTRIES = 1 << 23  # of the rows that methods are compared on: each method makes several such tables
 
 
 def evaluate(
@@ -49,7 +50,7 @@ def evaluate(
         Columns that name what different labels share, such as a mechanism.
     methods : sequence of str, or mapping from names to functions (x, design, random_state=...) -> array
     max_rows : int
-        Of more rows, whole batches are drawn until there are as many.
+        Of more rows, whole batches are drawn until there are as many; of tables wider than 800 columns fewer.
     random_state : int
     on_progress : callable, optional
         Told what is being done, and the share that is done.
@@ -73,7 +74,7 @@ def evaluate(
     """
     where = design(metadata, batch, control)
     known = known_of(metadata, label=label, task=task, relation=relation)
-    chosen = some_batches(where, max_rows, random_state)
+    chosen = some_batches(where, x.shape[1], max_rows, random_state)
     found = judged(
         x[chosen],
         where.rows(chosen),
@@ -127,24 +128,46 @@ def judged(
     """Compare methods on the rows given; the parameters are those of `evaluate`, already read."""
     named = methods if isinstance(methods, Mapping) else {name: method_named(name) for name in methods}
     judge = Judge(x, where, known, random_state)
-    tell, part = on_progress or (lambda name, share: None), 0.5 if judge.tasks else 1.0
     scores = {}
     for k, (name, method) in enumerate(named.items()):
-        tell(name, part * k / len(named))
-        scores[name] = judge.scores(method)
-    folds = judge.trees(lambda name, share: tell(name, part + (1 - part) * share))
-    return Evaluation(judge.with_trees(scores, folds), None, tuple(judge.notes), folds, len(x))
+        if on_progress is not None:
+            on_progress(name, k / len(named))
+        scores[name] = judge.scores(name, method)
+    return Evaluation(scores, None, tuple(judge.notes), judge.folds, len(x))
 
 
-def some_batches(where: Design, max_rows: int = MAX_ROWS, random_state: int = 0) -> np.ndarray:
-    """Draw whole batches until there are enough rows; the rows stay in order."""
-    if len(where) <= max_rows:
+def some_batches(
+    where: Design, n_features: int = 1, max_rows: int = MAX_ROWS, random_state: int = 0
+) -> np.ndarray:
+    """Draw whole batches until there are enough rows, fewer of wide tables; the rows stay in order.
+
+    Batches that lie in coarser ones are drawn in pairs of one coarse batch, for what leaks is looked for in
+    other batches of the same one.
+    """
+    most = min(max_rows, max(LEAST_ROWS, MAX_ENTRIES // n_features))
+    if len(where) <= most:
         return np.arange(len(where))
-    parts = by_batch(where)
+    rng, parts = np.random.default_rng(random_state), by_batch(where)
     drawn, n = [], 0
-    for k in np.random.default_rng(random_state).permutation(len(parts)):
-        if n and n + len(parts[k][0]) > max_rows:
+    for k in _in_pairs(np.array([where.outer[rows[0]] for rows, _ in parts]), rng):
+        if n and n + len(parts[k][0]) > most:
             break
         drawn.append(parts[k][0])
         n += len(parts[k][0])
     return np.sort(np.concatenate(drawn))
+
+
+def _in_pairs(outer: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a random order of batches in which two of a coarse batch come together.
+
+    >>> outer = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> pairs = outer[_in_pairs(outer, np.random.default_rng(0))].reshape(-1, 2)
+    >>> bool((pairs[:, 0] == pairs[:, 1]).all())
+    True
+    """
+    order = rng.permutation(len(outer))
+    first, place = rng.permutation(outer.max() + 1), np.empty(len(outer), dtype=int)
+    for k in np.unique(outer):
+        own = order[outer[order] == k]
+        place[own] = np.arange(len(own)) // 2
+    return np.lexsort((rng.permutation(len(outer)), first[outer], place))

@@ -1,6 +1,9 @@
 """The call for files: a table larger than memory is read block by block, adjusted and written again."""
 
+import ctypes
+import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,6 +13,7 @@ from unmix.tables import (
     Columns,
     Recipe,
     Table,
+    ahead,
     blocks_like,
     prepared,
     read,
@@ -21,13 +25,13 @@ from unmix.tables import (
     writing,
 )
 
-from ._anchored import Adjustment, fit_anchored
-from ._deconfound import names_out
+from ._anchored import fit_anchored
+from ._deconfound import OBSM, names_out, told_of
 from ._design import Design
 from ._methods import DEFAULT, method_named
 
 Progress = Callable[[float], None]
-_TURN = 0.03  # entries that are read in the time of one entry of all covariances that are decomposed
+_TURN = 0.01  # entries that are read in the time of one entry of the cube of columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,22 +69,36 @@ class Source:
         return self.table.names if self.recipe is None else self.recipe.features
 
     def blocks(self) -> Iterator[Table]:
-        """Start a pass over the rows."""
+        """Start a pass over the rows; the next block is read while one is used."""
         if self.recipe is None:
             yield self.table
             return
-        for block, _ in blocks_like(self.path, self.recipe, columns=self.columns):
+        for block, _ in ahead(blocks_like(self.path, self.recipe, columns=self.columns)):
             yield block
 
     def rows(self, chosen: np.ndarray) -> np.ndarray:
         """Return some rows, given by ascending numbers."""
-        parts, start = [], 0
+        gathered = _Gathered(chosen)
         for block in self.blocks():
-            stop = start + len(block.values)
-            own = chosen[np.searchsorted(chosen, start) : np.searchsorted(chosen, stop)]
-            parts.append(block.values[own - start])
-            start = stop
-        return np.concatenate(parts)
+            gathered.add(block.values)
+        return gathered.rows
+
+
+class _Gathered:
+    """Some rows of blocks that pass by, given by ascending numbers."""
+
+    def __init__(self, chosen: np.ndarray) -> None:
+        self.chosen, self.at = chosen, 0
+        self.parts: list[np.ndarray] = []
+
+    def add(self, values: np.ndarray) -> None:
+        ends = np.searchsorted(self.chosen, [self.at, self.at + len(values)])
+        self.parts.append(values[self.chosen[slice(*ends)] - self.at])
+        self.at += len(values)
+
+    @property
+    def rows(self) -> np.ndarray:
+        return np.concatenate(self.parts)
 
 
 def open_source(path: str, columns: Columns, *, on_progress: Progress = lambda share: None) -> Source:
@@ -99,26 +117,44 @@ def adjust_file(
     out: str | Path,
     *,
     method: str = DEFAULT,
+    also: np.ndarray | None = None,
     random_state: int = 0,
     on_progress: Progress = lambda share: None,
-) -> tuple[Path, Adjustment | None]:
-    """Write the adjusted table; the default method reads the source twice, others need it in memory."""
+) -> tuple[Path, np.ndarray]:
+    """Write the adjusted table; the default method reads the source twice, others need it in memory.
+
+    Returns the path, and those rows as they were whose ascending numbers are given by `also`: they are
+    gathered on the way, so that the file need not be read once more.
+    """
+    chosen = np.arange(0) if also is None else also
     if method != DEFAULT or source.recipe is None or suffix_of(out) == ".h5ad":
-        return _adjust_whole(source, where, out, method, random_state), None
+        return _adjust_whole(source, where, out, method, chosen, random_state)
     reading = _share_of_fit(source)
     learnt = fit_anchored(
         lambda: (block.values for block in source.blocks()),
         where,
         on_progress=lambda s: on_progress(s * reading),
     )
-    done = 0
-    with writing(out, list(source.names or ())) as put:
+    gathered, writes = _Gathered(chosen), Future[None]()
+    writes.set_result(None)
+    with writing(out, list(source.names or ())) as put, ThreadPoolExecutor(1) as pool:
         for block in source.blocks():
-            batch = where.batch[done : done + len(block.values)]
-            put(learnt.apply(block.values, batch), block)
-            done += len(batch)
-            on_progress(reading + (1 - reading) * done / source.n_rows)
-    return Path(out), learnt
+            batch = where.batch[gathered.at : gathered.at + len(block.values)]
+            gathered.add(block.values)
+            adjusted = learnt.apply(block.values, batch)
+            writes.result()  # one block is written while the next is adjusted
+            writes = pool.submit(put, adjusted, block)
+            on_progress(reading + (1 - reading) * gathered.at / source.n_rows)
+        writes.result()
+    _hand_back()
+    return Path(out), gathered.rows
+
+
+def _hand_back() -> None:
+    """Give memory that is free back to the system, where the C library can: that of threads would stay."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def _share_of_fit(source: Source) -> float:
@@ -127,10 +163,14 @@ def _share_of_fit(source: Source) -> float:
     return (passing + turning) / (2.5 * passing + turning)
 
 
-def _adjust_whole(source: Source, where: Design, out: str | Path, method: str, random_state: int) -> Path:
+def _adjust_whole(
+    source: Source, where: Design, out: str | Path, method: str, chosen: np.ndarray, random_state: int
+) -> tuple[Path, np.ndarray]:
     table = source.table
     if source.recipe is not None:
         table, _ = read_like(source.path, source.recipe, columns=source.columns)
     adjusted = method_named(method)(table.values, where, random_state=random_state)
     adjusted = adjusted.astype(table.values.dtype, copy=False)
-    return write(out, adjusted, names_out(table, method, adjusted), like=table)
+    cells = {"key": OBSM, "uns": told_of(where, method)}
+    written = write(out, adjusted, names_out(table, method, adjusted), like=table, cells=cells)
+    return written, table.values[chosen]

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from ._design import Design
-from ._field import by_batch, narrowed, standard
+from ._field import by_batch, narrowed, spreads
 from ._methods import Method
 from ._neighbours import leak, profiles, related, replicates
 from ._scores import Score, resampled
-from ._trees import held_out_aurocs, need_trees, tasks_of
+from ._trees import Fold, held_out_aurocs, need_trees, tasks_of
 
 _NEIGHBOURS = 3000  # rows among which neighbours are looked for
 _TASKS = 6
@@ -41,28 +42,27 @@ class Judge:
 
     def __init__(self, x: np.ndarray, where: Design, known: Known, random_state: int) -> None:
         self.x, self.where, self.known, self.seed = x, where, known, random_state
-        self.original = standard(x)
         self.halves = _halves(where, random_state)
         self.notes: list[str] = []
-        self.tasks, self.for_trees = self._tasks()
-        self.tables: dict[Any, np.ndarray] = {}  # no more of them than trees will look at
+        self.tasks = self._tasks()
+        self.folds: list[Fold] = []
         if self.halves is None:
             self.notes.append(
                 "Controls that were not fitted to: not scored, some batch has a single control."
             )
 
-    def scores(self, method: Method) -> dict[str, Score]:
-        """Return all that neighbours and variances say of a method."""
+    def scores(self, name: str, method: Method) -> dict[str, Score]:
+        """Return all that neighbours, variances and trees say of a method; no table of it is kept."""
         adjusted = _checked(method(self.x, self.where, random_state=self.seed), len(self.x))
-        self.tables[method] = adjusted[self.for_trees].astype(np.float32)
         found = {"leak": self._leak(adjusted, self.where.control)}
-        if self.halves is not None:
-            found["leak_held_out"] = self._held_out(method)
         if self.known.label is not None:
             found["replicate_map"] = self._replicates(adjusted)
         if self.known.relation is not None:
             found |= self._related(adjusted)
-        return found | {"variance_kept": variance_kept(self.original, adjusted)}
+        found["variance_kept"] = variance_kept(self.x, adjusted)
+        found |= self._trees(name, adjusted)
+        del adjusted  # before there are others
+        return found if self.halves is None else found | {"leak_held_out": self._held_out(method)}
 
     def _leak(self, adjusted: np.ndarray, control: np.ndarray) -> Score:
         rows = self._few(np.flatnonzero(control))
@@ -110,45 +110,28 @@ class Judge:
             return rows
         return np.sort(np.random.default_rng(self.seed).choice(rows, _NEIGHBOURS, replace=False))
 
-    def _tasks(self) -> tuple[list[str], np.ndarray]:
-        """Return the treatments that trees are asked about, and the rows of these and of controls."""
+    def _tasks(self) -> list[str]:
+        """Return the treatments that trees are asked about: the most frequent ones."""
         task, where = self.known.task, self.where
         if task is None:
-            return [], np.arange(0)
+            return []
         named = tasks_of(task, where.control, where.batch)[:_TASKS] if where.given else []
         if not named:
             self.notes.append("AUROC on held-out batches: not scored, no treatment has 50 rows in 5 batches.")
-            return [], np.arange(0)
-        need_trees()
-        return named, np.flatnonzero(where.control | np.isin(task, named))
-
-    def trees(self, on_progress: Progress) -> list[Any]:
-        """Tell each of the most frequent treatments from controls, on batches held out."""
-        if not self.tasks:
             return []
-        assert self.known.task is not None
-        task, where = self.known.task[self.for_trees], self.where.rows(self.for_trees)
-        found: list[Any] = []
-        for k, name in enumerate(self.tasks):
-            on_progress(f"trees for {name}", k / len(self.tasks))
-            rows = np.flatnonzero(where.control | (task == name))
-            tables = {method: values[rows] for method, values in self.tables.items()}
-            positive = ~where.control[rows]
-            found += held_out_aurocs(tables, positive, where.batch[rows], task=name, random_state=self.seed)
-        return found
+        need_trees()
+        return named
 
-    def with_trees(
-        self, scores: dict[str, dict[str, Score]], folds: list[Any]
-    ) -> dict[str, dict[str, Score]]:
-        """Add what trees reached, with two standard errors over folds, and give methods their names."""
-        names = dict(zip(self.tables, scores, strict=True))
-        folds[:] = [fold._replace(method=names[fold.method]) for fold in folds]
-        for name, row in scores.items():
-            own = [fold for fold in folds if fold.method == name]
-            if own:
-                chances = {"auroc": 0.5, "hoyer": float("nan"), "concentration": float("nan")}
-                row |= {key: _over_folds(own, key, chance) for key, chance in chances.items()}
-        return scores
+    def _trees(self, name: str, adjusted: np.ndarray) -> dict[str, Score]:
+        """Tell each of these treatments from controls on batches held out, with two errors over folds."""
+        task, where, own = self.known.task, self.where, []
+        for one in self.tasks:
+            rows = np.flatnonzero(where.control | (task == one))
+            tables, positive = {name: adjusted[rows].astype(np.float32)}, ~where.control[rows]
+            own += held_out_aurocs(tables, positive, where.batch[rows], task=one, random_state=self.seed)
+        self.folds += own
+        chances = {"auroc": 0.5, "hoyer": float("nan"), "concentration": float("nan")}
+        return {key: _over_folds(own, key, chance) for key, chance in chances.items()} if own else {}
 
 
 def _checked(adjusted: np.ndarray, n_rows: int) -> np.ndarray:
@@ -188,7 +171,8 @@ def _halves(where: Design, random_state: int) -> tuple[np.ndarray, np.ndarray] |
 def variance_kept(original: np.ndarray, adjusted: np.ndarray) -> Score:
     """Return the share of the variance of a table that is a linear function of another one of the same rows.
 
-    Corrected for the number of columns, so that noise explains nothing: 0 is chance.
+    Columns count alike, whatever their units. Corrected for the number of columns, so that noise explains
+    nothing: 0 is chance.
 
     >>> x = np.random.default_rng(0).normal(size=(200, 4))
     >>> variance_kept(x, x @ np.diag([1, 2, 3, 4])).value, round(variance_kept(x, x[:, :2]).value, 1)
@@ -197,23 +181,24 @@ def variance_kept(original: np.ndarray, adjusted: np.ndarray) -> Score:
     if adjusted.shape[1] > len(adjusted):
         adjusted = narrowed(adjusted - adjusted.mean(0))[0]
     n, gram, cross, total = len(original), *_products(adjusted, original)
-    squares, directions = np.linalg.eigh(gram)
+    squares, directions = eigh(gram, overwrite_a=True, driver="evr")  # which asks for the least memory
     told = squares > _RANK * max(squares[-1], np.finfo(float).tiny)
     rank = int(told.sum())
     if n < 2 * rank + 2:  # too few rows to tell noise from what was kept
         return Score(float("nan"))
-    along = directions[:, told].T @ cross
-    explained = (np.square(along) / squares[told, None]).sum() / total
+    along = np.square(directions[:, told].T @ cross).sum(1)
+    explained = (along / squares[told]).sum() / total
     share = 1 - (1 - explained) * (n - 1) / (n - rank - 1)
     return Score(round(float(np.clip(share, 0, 1)), 6), chance=0.0, n=n)
 
 
 def _products(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return products of columns about their means, block by block: rows may be wide, and many."""
+    """Return products of columns about their means, block by block, the other ones in units of their own."""
     gram, cross, total = np.zeros((x.shape[1],) * 2), np.zeros((x.shape[1], y.shape[1])), 0.0
-    mean, other = x.mean(0), y.mean(0)
+    mean, other, units = x.mean(0), y.mean(0, dtype=np.float64), spreads(y)
+    units = np.where(units > 0, units, 1.0)
     for start in range(0, len(x), _BLOCK):
-        rows, others = x[start : start + _BLOCK] - mean, y[start : start + _BLOCK] - other
+        rows, others = x[start : start + _BLOCK] - mean, (y[start : start + _BLOCK] - other) / units
         gram += rows.T @ rows
         cross += rows.T @ others
         total += float(np.square(others).sum())

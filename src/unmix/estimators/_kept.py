@@ -1,5 +1,6 @@
 """What every estimator offers once it is fitted, whatever it is made of: findings, and a file."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,9 +22,12 @@ class Kept:
         return estimator_html_repr(self) + ("" if found is None else found._repr_html_())
 
     def findings(self) -> Findings:
-        """Return what was found, as reports, commands and `unmix.theory.explain` read it."""
+        """Return what was found, as reports, commands and `unmix.theory.explain` read it.
+
+        `description` is what `unmix.describe` last said of the model: what each latent stands for.
+        """
         check_is_fitted(self)
-        return read_findings(self)
+        return replace(read_findings(self), description=recall(self, "description"))
 
     def save(self, path: Any) -> Path:
         """Write the fitted model to one file, without pickle; `unmix.load` reads it."""

@@ -136,10 +136,11 @@ def _picture(found: Evaluation, method: str) -> dict[str, Any] | None:
             points.setdefault((round(row[leak].value, 3), round(row[name].value, 3)), []).append(called)
     if name is None or len(points) < 2:
         return None
-    low = min(y for _, y in points)
-    bottom = np.floor(min(low, 0.9) * 10) / 10
+    heights = [y for _, y in points]
+    bottom = np.floor(min(*heights, 0.8) * 10) / 10
+    top = max(np.ceil(max(heights) * 10) / 10, bottom + 0.2)
     drawn = [
-        {"x": _x(x), "y": _y(y, bottom), "label": " = ".join(called), "ours": method in called}
+        {"x": _x(x), "y": _y(y, bottom, top), "label": " = ".join(called), "ours": method in called}
         for (x, y), called in points.items()
     ]
     return {
@@ -149,7 +150,7 @@ def _picture(found: Evaluation, method: str) -> dict[str, Any] | None:
         "left": _LEFT,
         "base": _HEIGHT - _BOTTOM,
         "x_ticks": [(_x(v / 5), f"{v / 5:.1f}") for v in range(6)],
-        "y_ticks": [(_y(v, bottom), f"{v:.1f}") for v in np.arange(bottom, 1.01, 0.1)],
+        "y_ticks": [(_y(v, bottom, top), f"{v:.1f}") for v in np.arange(bottom, top + 0.01, 0.1)],
         "chance": _x(found.chance(leak)),
         "x_name": "batch of controls found by 1-NN (left is better)",
         "y_name": {"auroc": "AUROC", "variance_kept": "variance kept"}.get(
@@ -162,17 +163,16 @@ def _x(value: float) -> float:
     return round(_LEFT + value * (_WIDTH - _LEFT), 1)
 
 
-def _y(value: float, bottom: float) -> float:
-    return round(_HEIGHT - _BOTTOM - (value - bottom) / (1 - bottom) * (_HEIGHT - _BOTTOM - 16), 1)
+def _y(value: float, bottom: float, top: float) -> float:
+    return round(_HEIGHT - _BOTTOM - (value - bottom) / (top - bottom) * (_HEIGHT - _BOTTOM - 16), 1)
 
 
 def _apart(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Move labels that would lie on another one down, line by line."""
+    """Move labels that would lie on another one, or outside, to the nearest free line."""
     placed: list[tuple[float, float]] = []
     for point in sorted(points, key=lambda point: point["y"]):
-        y = point["y"] + 4
-        while any(abs(y - other) < 12 and abs(point["x"] - at) < 110 for at, other in placed):
-            y += 3
-        point["label_y"] = round(y, 1)
-        placed.append((point["x"], y))
+        lines = sorted(np.arange(14, _HEIGHT - _BOTTOM - 2, 3.0), key=lambda y: abs(y - point["y"] - 4))
+        free = [y for y in lines if not any(abs(y - o) < 12 and abs(point["x"] - x) < 110 for x, o in placed)]
+        point["label_y"] = round(float((free or lines)[0]), 1)
+        placed.append((point["x"], point["label_y"]))
     return points

@@ -13,7 +13,7 @@ from ._metadata import read_beside, read_metadata
 from ._names import listed, names_in
 from ._objects import features_of
 from ._read import READABLE, is_array_file, read, read_array, read_column, read_with, suffix_of
-from ._stream import blocks_like, writing
+from ._stream import ahead, blocks_like, writing
 from ._survey import Survey, is_large, survey
 from ._table import EVERY, MISSING, Columns, Recipe, Table, generated
 from ._tidy import prepared
@@ -32,6 +32,7 @@ __all__ = [
     "is_array_file",
     "read_like",
     "read_like_with",
+    "ahead",
     "blocks_like",
     "writing",
     "prepared",

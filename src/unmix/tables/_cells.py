@@ -26,13 +26,14 @@ def write_cells(
 
 
 def with_latents(cells: Any, values: np.ndarray, names: Sequence[str], more: Mapping[str, Any]) -> Any:
-    """Return a copy of an AnnData object with the latents; `more` may hold obsm, varm and uns."""
-    made = cells.copy()
-    made.obsm[OBSM] = np.asarray(values)
+    """Return a copy of an AnnData object with the latents; `more` holds obsm, varm, uns, another key."""
+    made, key = cells.copy(), more.get("key", OBSM)
+    made.obsm[key] = np.asarray(values)
     for place in ("obsm", "varm"):
         for key, array in more.get(place, {}).items():
             getattr(made, place)[key] = array
-    made.uns["unmix"] = {"names": np.array(list(names), dtype=object), **_plain(more.get("uns", {}))}
+    told = {"names": np.array(list(names), dtype=object), **_plain(more.get("uns", {}))}
+    made.uns["unmix" if key == OBSM else key] = told
     return made
 
 

@@ -4,7 +4,9 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -25,7 +27,8 @@ from ._raw import Raw, kinds_of, numbers, plain, text_of
 from ._table import Columns
 
 _HEAD = 1 << 20
-_PIECE = 1 << 23
+_PIECE, _WIDE, _WIDE_PIECE = 1 << 21, 1000, 1 << 23  # bytes, columns, and bytes where there are as many
+_WORKERS = 16  # at most: each has a piece
 _LINE = 1 << 26  # bytes of a line
 _DELIMITERS = ",\t;"
 
@@ -154,7 +157,7 @@ def _parsed(file: Path, layout: Layout, names: list[str], columns: Columns) -> P
         try:
             with file.open("rb") as packed:
                 stream = _Counted(packed, file) if _zipped(file) else pa.PythonFile(packed, "r")
-                return _joined([_split(part) for part in way(stream, layout, names, settings, text)])
+                return _joined(list(way(stream, layout, names, settings, text)))
         except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as failed:
             error = failed
     raise ValueError(fault_of(file, opened, layout, str(error)))
@@ -202,11 +205,25 @@ def _joined(parts: list[Parts]) -> Parts:
 
 def _at_once(
     stream: Any, layout: Layout, names: list[str], settings: dict[str, Any], types: Any, across: bool = False
-) -> Iterator[pa.Table]:
+) -> Iterator[Parts]:
     """Read all that a stream holds; cells may hold line breaks, which costs time."""
-    yield pcsv.read_csv(
+    yield _split(_arrow(stream, layout, names, settings, types, across=across))
+
+
+def _arrow(
+    stream: Any,
+    layout: Layout,
+    names: list[str],
+    settings: dict[str, Any],
+    types: Any,
+    *,
+    across: bool = False,
+    **reading: Any,
+) -> pa.Table:
+    skipped = layout.blank + 1 if layout.header else 0
+    return pcsv.read_csv(
         stream,
-        pcsv.ReadOptions(column_names=names, skip_rows=layout.blank + 1 if layout.header else 0),
+        pcsv.ReadOptions(column_names=names, skip_rows=skipped, **reading),
         pcsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=across),
         pcsv.ConvertOptions(column_types=types, **settings),
     )
@@ -214,15 +231,32 @@ def _at_once(
 
 def _in_pieces(
     stream: Any, layout: Layout, names: list[str], settings: dict[str, Any], types: Any, file: Path
-) -> Iterator[pa.Table]:
+) -> Iterator[Parts]:
     """Read piece by piece, for Arrow by itself would hold all the text; the first piece tells the types."""
-    for number, piece in enumerate(_pieces(stream, file)):
-        (part,) = _at_once(pa.BufferReader(piece), layout, names, settings, types)
-        if not number:
-            layout = layout._replace(header=False)
-            part = part.cast(_wider(part.schema))
-            types = {field.name: field.type for field in part.schema}
-        yield part
+    pieces = _pieces(stream, file, _WIDE_PIECE if len(names) > _WIDE else _PIECE)
+    part = _arrow(pa.BufferReader(next(pieces)), layout, names, settings, types)
+    part = part.cast(_wider(part.schema))
+    known, further = {field.name: field.type for field in part.schema}, layout._replace(header=False)
+    yield _split(part)
+
+    def parsed(piece: bytes) -> Parts:
+        reading: dict[str, Any] = {"use_threads": False, "block_size": max(_PIECE, len(piece))}
+        return _split(_arrow(pa.BufferReader(piece), further, names, settings, known, **reading))
+
+    yield from _side_by_side(parsed, pieces)
+
+
+def _side_by_side(parsed: Callable[[bytes], Parts], pieces: Iterator[bytes]) -> Iterator[Parts]:
+    """Parse pieces on all processors, in order, with one piece for each in memory."""
+    n_workers = max(1, min(_WORKERS, pa.cpu_count()))
+    waiting: deque[Future[Parts]] = deque()
+    with ThreadPoolExecutor(n_workers) as pool:
+        for piece in pieces:
+            waiting.append(pool.submit(parsed, piece))
+            if len(waiting) > n_workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _wider(schema: pa.Schema) -> pa.Schema:
@@ -231,17 +265,17 @@ def _wider(schema: pa.Schema) -> pa.Schema:
     return pa.schema([f.with_type(pa.float64()) if w else f for f, w in zip(schema, whole, strict=True)])
 
 
-def _pieces(stream: Any, file: Path) -> Iterator[bytes]:
+def _pieces(stream: Any, file: Path, size: int) -> Iterator[bytes]:
     """Cut a stream after line breaks; pieces have no half of a quoted cell."""
     rest = b""
-    while block := stream.read(_PIECE):
+    while block := stream.read(size):
         held = rest + block
         cut = held.rfind(b"\n") + 1
         if held.count(b'"', 0, cut) % 2:
             raise pa.ArrowInvalid("a quoted cell may hold a line break")
-        if held[:cut].strip():
-            yield held[:cut]
-        rest = held[cut:]
+        piece, rest = held[:cut], held[cut:]
+        if piece and not piece.isspace():
+            yield piece
         if len(rest) > _LINE:
             raise ValueError(f"`{file}` must have shorter lines, one has {len(rest):,} bytes without an end.")
     if rest.strip():
@@ -252,7 +286,8 @@ def _without_blanks(column: Any) -> Any:
     """Mark missing text as missing."""
     if not pa.types.is_string(column.type):
         return column
-    return pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+    some = pc.binary_length(column).cast(pa.bool_())  # a comparison with "" would import pandas
+    return pc.if_else(some, column, pa.nulls(1, pa.string())[0])
 
 
 def _raw(file: Path, layout: Layout, parts: Parts, names: list[str]) -> Raw:

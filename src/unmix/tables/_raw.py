@@ -67,12 +67,17 @@ def numbers(table: pa.Table, names: Sequence[str]) -> np.ndarray:
 
 
 def _floats(column: Any) -> np.ndarray:
-    """Return a column as numbers; only the types that numpy takes as they are need no cast."""
+    """Return a column as numbers, without a copy where it holds such; `to_numpy` would import pandas."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)) or column.null_count:
-        column = column.cast(pa.float64()) if not pa.types.is_floating(column.type) else column
-    return column.to_numpy(zero_copy_only=False)
+    if not (pa.types.is_float64(column.type) or pa.types.is_float32(column.type)):
+        column = column.cast(pa.float64(), safe=False)
+    if column.null_count:
+        column = pc.fill_null(column, float("nan"))
+    kind = np.dtype(np.float32 if pa.types.is_float32(column.type) else np.float64)
+    if not len(column):
+        return np.empty(0, kind)
+    return np.frombuffer(column.buffers()[1], kind, len(column), column.offset * kind.itemsize)
 
 
 def plain(column: Any) -> np.ndarray:
@@ -82,9 +87,10 @@ def plain(column: Any) -> np.ndarray:
         return _numeric(column)
     if kind == FLAG and not column.null_count:
         return column.to_numpy()
-    text = as_text(column)
-    found = text.to_numpy() if isinstance(text, pa.ChunkedArray) else text.to_numpy(zero_copy_only=False)
-    return found.astype(object)
+    values = as_text(column).to_pylist()  # `to_numpy` would import pandas
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
 
 
 def _numeric(column: Any) -> np.ndarray:

@@ -1,10 +1,11 @@
 """Tables larger than memory: read in blocks of rows, treated as a recipe says, written block by block."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,8 +27,10 @@ from ._table import EVERY, Columns, Recipe, Table
 from ._write import check_writable, csv_header, csv_options, csv_ready, csv_stream, joined, write
 
 ENTRIES = 1 << 22  # of a block: 16 to 32 MB of numbers
+_GROUP = 1 << 26  # bytes of a group of rows of a Parquet file: what is known of thousands stays in memory
 STREAMED = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather")
 
+Item = TypeVar("Item")
 Block = tuple[Table, np.ndarray]
 Put = Callable[[np.ndarray, Table], None]
 
@@ -57,6 +60,20 @@ def blocks_like(
     read_all = replace(columns, drop=())  # for columns to drop are not even read
     for batch in _batches(file, columns):
         yield followed(of_arrow(batch, file.suffix[1:].lower(), str(file)), recipe, read_all, str(file))
+
+
+def ahead(blocks: Iterator[Item]) -> Iterator[Item]:
+    """Make the next block while one is used.
+
+    >>> list(ahead(iter([1, 2, 3])))
+    [1, 2, 3]
+    """
+    end: Any = object()
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, blocks, end)
+        while (block := coming.result()) is not end:
+            coming = pool.submit(next, blocks, end)
+            yield block
 
 
 def _is_folder(source: Any) -> bool:
@@ -143,7 +160,7 @@ def _opened(stack: ExitStack, stream: Any, schema: Any, suffix: str) -> Callable
         # numbers hardly ever repeat, and looking for repetitions takes half of the time
         listed = [field.name for field in schema if not pa.types.is_floating(field.type)]
         settings = {"use_dictionary": listed or False}
-        return stack.enter_context(pa.parquet.ParquetWriter(stream, schema, **settings)).write_table
+        return _in_groups(stack, stack.enter_context(pa.parquet.ParquetWriter(stream, schema, **settings)))
     if suffix == ".feather":
         return stack.enter_context(pa.ipc.new_file(stream, schema)).write_table
     text = stack.enter_context(csv_stream(stream, suffix))
@@ -153,6 +170,24 @@ def _opened(stack: ExitStack, stream: Any, schema: Any, suffix: str) -> Callable
         ready = csv_ready(block)
         pa.csv.write_csv(ready, text, csv_options(ready, suffix))
 
+    return put
+
+
+def _in_groups(stack: ExitStack, writer: Any) -> Callable[[Any], None]:
+    """Return a function that keeps blocks until they make a group of rows."""
+    held: list[pa.Table] = []
+
+    def flush() -> None:
+        if held:
+            writer.write_table(pa.concat_tables(held))
+            held.clear()
+
+    def put(block: Any) -> None:
+        held.append(block)
+        if sum(each.nbytes for each in held) >= _GROUP:
+            flush()
+
+    stack.callback(flush)  # before the writer is closed
     return put
 
 

@@ -11,6 +11,7 @@ from unmix.rows import Rows, file_rows
 from ._holes import OPTIONS, counted_by, fill, medians_of, names_of, without_columns
 from ._metadata import n_rows_in, read_beside
 from ._read import check_file, suffix_of
+from ._stream import ahead
 from ._table import Columns, Table
 from ._tidy import FEW, described
 
@@ -134,21 +135,24 @@ def _passed(rows: Rows, stride: int, on_progress: Progress) -> tuple[_Seen, np.n
     total, squares, largest = np.zeros(d), np.zeros(d), np.zeros(d)
     marks, shift = np.zeros(d, dtype=np.uint64), np.full(d, np.nan)
     rng = np.random.default_rng(0)
-    for block in rows.blocks():
+    for block in ahead(iter(rows.blocks())):
         few.append(block[-at % stride :: stride].copy())  # not a view, which would keep the block
         marks += _marks(block, rng)
         good = np.isfinite(block)
-        if not good.all():
+        whole = bool(good.all())
+        if not whole:
             missing = np.isnan(block)
             gaps, infinite = gaps + missing.sum(0), infinite + (~good & ~missing).sum(0)
             holed += int((~good).any(1).sum())
             block = np.where(good, block, np.nan)
-        finite += good.sum(0)
+        finite += len(block) if whole else good.sum(0)
         first = block[good.argmax(0), np.arange(d)]
         shift = np.where(np.isnan(shift), first, shift)  # about a value of its own, nothing is lost
-        apart = np.where(good, block - np.nan_to_num(shift), 0.0)
+        apart = block - np.nan_to_num(shift)
+        if not whole:
+            apart, block = np.where(good, apart, 0.0), np.where(good, block, 0.0)
         total, squares = total + apart.sum(0), squares + np.einsum("ij,ij->j", apart, apart)
-        largest = np.maximum(largest, np.abs(np.where(good, block, 0.0)).max(0))
+        largest = np.maximum(largest, np.maximum(block.max(0), -block.min(0)))
         at += len(block)
         on_progress(at / rows.n_rows)
     n = np.maximum(finite, 1)

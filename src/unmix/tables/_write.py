@@ -46,7 +46,8 @@ def write(
     key : str
         What an NPZ file calls the array.
     cells : mapping, optional
-        Of an H5AD file: `obsm`, `varm` and `uns`, each a mapping, to put in besides the values.
+        Of an H5AD file: `obsm`, `varm` and `uns`, each a mapping, to put in besides the values; `key`, what
+        obsm is to call these, if not `X_unmix`.
 
     Returns
     -------
