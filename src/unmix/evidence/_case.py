@@ -20,10 +20,7 @@ from ._link import EFFORTS
 
 _LARGEST_SEED = 2**31 - 1
 _STARTS = 6
-_FEW_ROWS, _LONG = (
-    2000,
-    100,
-)  # rows under which diverse dictionaries take small batches, if passes are so many
+_FEW_ROWS, _LONG = 2000, 100  # diverse dictionaries take small batches of fewer rows, in so many passes
 _TOLD_BY = 4  # columns that tell most rows apart
 
 

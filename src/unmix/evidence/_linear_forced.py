@@ -1,8 +1,8 @@
 """Correlations that a fit had to forbid: independent components are uncorrelated without being made so.
 
-FastICA looks among uncorrelated components only. Where x is a linear mixture of independent latents that costs
-nothing. Where it is not (latents depend on each other, the mixing bends, sensors have noise of their own, a
-latent is missing) components that fit better would be correlated, and the constraint binds. To first order
+FastICA looks among uncorrelated components only. Where x is a linear mixture of independent latents that
+costs nothing. Where it is not (latents depend on each other, the mixing bends, sensors have noise of their
+own, a latent is missing) components that fit better would be correlated: the constraint binds. To first order
 E[tanh(y_i) y_j], in units of what a rotation moves it by, is what component j holds of latent i, and the sum
 over both orders is the correlation that was forbidden. A rotation does not move that sum, so that an error of
 the fit does not, and its own error is that of a mean over rows.

@@ -24,7 +24,9 @@ from ...engine import Store
 from .calibration import FAMILIES
 
 TARGET = Path(__file__).parents[3] / "evidence" / "calibration.json"
-EXPERIMENT, THRESHOLD = "trust.calibration", 0.9
+EXPERIMENT = "trust.calibration"
+THRESHOLD = 0.91  # the least hundredth at which precision over families left out (seeds 1000 to 1039, every
+# kind alike), less its standard error over data sets, is .97 at effort quick and .98 at full
 _BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 
 
