@@ -205,11 +205,11 @@ def test_a_good_world_is_believed_more_than_a_null_one():
         (1000, 6, False, 100, ("usual", 100)),  # the fit had small ones itself
         (2000, 6, False, 20, ("usual", 20)),  # too short for small ones
         (2000, 3, False, 220, ("usual", 110)),  # half of the passes, each of which costs as much
-        (2000, 12, True, 220, ("usual", 110)),
+        (2000, 8, True, 220, ("usual", 110)),
     ],
 )
 def test_a_refit_does_what_the_fit_did_at_half_its_cost(n_rows, n_observed, skewed, max_iter, expected):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     x = rng.normal(size=(n_rows, 3)) @ rng.normal(size=(3, n_observed))
     x = np.exp(x / x.std(0)) if skewed else x
     tiny = partial(residual_mlp, hidden=(4,))
