@@ -132,7 +132,7 @@ def test_a_link_has_one_value_at_every_effort_that_takes_it(good, full):
     weights, x = good
     seen = {effort: strengths(Linear(weights), x, effort) for effort in EFFORTS}
     taken = [sum(not np.isnan(v).any() for v in seen[effort].values()) for effort in EFFORTS]
-    assert taken == [2, 5, 7]
+    assert taken == [3, 6, 8]
     for values in seen.values():
         assert values.keys() == full.keys()
         for name, strength in values.items():
@@ -145,7 +145,7 @@ def test_trust_asks_the_argument_of_the_class_and_answers_the_same_for_the_same_
     monkeypatch.setitem(ARGUMENTS, "Linear", ARGUMENTS["DiverseDictionaryLearning"])
     first, again, other = (trust(Linear(weights).fit(x), x, random_state=s, verbose=False) for s in (1, 1, 2))
     assert first.kind == "sparse" and first.probability.tolist() == again.probability.tolist()
-    halves = [each.evidence[4].measured.tolist() for each in (first, again, other)]  # of rows, by the seed
+    halves = [each.evidence[5].measured.tolist() for each in (first, again, other)]  # of rows, by the seed
     assert halves[0] == halves[1] != halves[2]
 
 

@@ -23,7 +23,9 @@ STABLE: dict[
         "stays beside one latent more",
     )
 }
-SPARSE_PARTS: dict[str, tuple[str, ...]] = {"the coordinates": ("zeros beyond generic ones", "independence")}
+SPARSE_PARTS: dict[str, tuple[str, ...]] = {
+    "the coordinates": ("zeros beyond generic ones", "independence", "coordinates of the others")
+}
 Units = tuple[tuple[int, ...], ...]
 
 

@@ -92,9 +92,9 @@ class Units:
 
     def taken(self, chosen: np.ndarray) -> "Units":
         """Return some of the units."""
-        parts = (each[chosen] for each in (self.family, self.world, self.right))
         links = {name: strength[chosen] for name, strength in self.links.items()}
-        return Units(self.kind, *parts, links, self.seed[chosen])
+        family, world, right = (each[chosen] for each in (self.family, self.world, self.right))
+        return Units(self.kind, family, world, right, links, self.seed[chosen])
 
 
 def read(records: Iterable[Mapping[str, Any]], families: Mapping[str, Any] = FAMILIES) -> dict[str, Units]:
