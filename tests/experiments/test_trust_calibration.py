@@ -163,7 +163,8 @@ def test_lines_judge_each_family_all_and_the_null_ones(units, effort):
         assert getattr(found["sparse, null"], count) == getattr(found[NULL], count)
 
 
-def test_fresh_seeds_are_judged_by_earlier_ones_and_change_no_chain(units):
+def test_fresh_seeds_are_judged_by_earlier_ones_and_change_no_chain(units, monkeypatch):
+    monkeypatch.setattr(judgement, "ENOUGH", 16)
     seeds = np.where(units.world % 3 == 0, judgement.FRESH, 1000)
     both = {"sparse": replace(units, seed=seeds)}
     found = {each.name: each for each in fresh(both, "full")}
@@ -180,6 +181,8 @@ def test_fresh_seeds_are_judged_by_earlier_ones_and_change_no_chain(units):
         each.trusted for each in found.values()
     ]
     assert not fresh({"sparse": old}, "full")
+    monkeypatch.setattr(judgement, "ENOUGH", 17)
+    assert not fresh(both, "full")
 
 
 def test_a_higher_threshold_trusts_no_more(units):

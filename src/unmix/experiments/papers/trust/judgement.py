@@ -27,7 +27,10 @@ TARGET = Path(__file__).parents[3] / "evidence" / "calibration.json"
 EXPERIMENT = "trust.calibration"
 THRESHOLD = 0.91  # the least hundredth at which precision over families left out (seeds 1000 to 1039, every
 # kind alike), less its standard error over data sets, is .97 at effort quick and .98 at full
-FRESH = 7000  # seeds from which on nothing was chosen by: neither the threshold, nor links, nor families
+FRESH, ENOUGH = (
+    7000,
+    100,
+)  # seeds from which on nothing was chosen by: neither the threshold, nor links, nor families
 Row = tuple[str, int, int, dict[str, float]]  # family, data set, seed, and what is known of a unit
 _BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 
@@ -180,11 +183,12 @@ def lines(
 ) -> tuple[Line, ...]:
     """Judge every family; then the families and the null families of each kind; then all, each kind alike.
 
-    The chains are those of all other families, or of the same of earlier units.
+    The chains are those of all other families, or of the same among earlier units of a kind.
     """
     found, kinds = [], []
     for kind, each in units.items():
-        stated = each.left_out(effort) if earlier is None else each.stated_by(earlier[kind], effort)
+        past = (earlier or {}).get(kind)
+        stated = each.left_out(effort) if past is None else each.stated_by(past, effort)
         trusted = stated >= threshold
         null = np.array([families[name].null for name in each.family])
         for name in (name for name in families if name in each.family):
@@ -196,10 +200,16 @@ def lines(
 
 
 def fresh(units: Mapping[str, Units], effort: str) -> tuple[Line, ...]:
-    """Judge the data sets of fresh seeds by chains from earlier ones, of other families."""
-    new = {kind: each.taken(each.seed >= FRESH) for kind, each in units.items()}
-    old = {kind: each.taken(each.seed < FRESH) for kind, each in units.items()}
-    return lines({kind: each for kind, each in new.items() if len(each.right)}, effort, earlier=old)
+    """Judge the data sets of fresh seeds by chains from earlier ones, of other families.
+
+    A kind with fewer than a hundred of them is judged by all its data sets; where no kind has as many
+    there is nothing to tell.
+    """
+    late = {kind: each.seed >= FRESH for kind, each in units.items()}
+    enough = [kind for kind, new in late.items() if len(np.unique(units[kind].world[new])) >= ENOUGH]
+    new = {kind: each.taken(late[kind]) if kind in enough else each for kind, each in units.items()}
+    old = {kind: units[kind].taken(~late[kind]) for kind in enough}
+    return lines(new, effort, earlier=old) if enough else ()
 
 
 def _chosen(name: str, units: Units, trusted: np.ndarray, here: np.ndarray) -> Line:
