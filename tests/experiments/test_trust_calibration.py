@@ -90,12 +90,8 @@ def test_an_effort_sees_its_links_and_no_others(units):
 
 
 def test_links_that_add_up_are_one_part_as_in_a_verdict(units):
-    zeros, strength = SPARSE_PARTS["the coordinates"][0], units.links["none", "zeros"]
-    links = {
-        ("none", zeros): strength,
-        ("none", SPARSE_PARTS["the coordinates"][1]): strength,
-        ("none", "another"): strength,
-    }
+    strength = units.links["none", "zeros"]
+    links = {("none", name): strength for name in (*SPARSE_PARTS["the coordinates"], "another")}
     parts = replace(units, links=links).parts("none", np.arange(3))
     assert {part: set(names) for part, names in parts.items()} == {
         "the coordinates": set(SPARSE_PARTS["the coordinates"]),
