@@ -120,8 +120,11 @@ class Case:
         """Return what keeps small batches, which few rows go in, from a refit where the fit had none."""
         model, n_rows = self.model, len(self.x)
         asked = model.max_iter * -(-n_rows // model.batch_size)
-        if n_rows >= 2 * _FEW_ROWS or model.max_iter < _LONG or model.history_.n_steps > asked:
+        small = model.history_.n_steps > asked
+        if n_rows >= 2 * _FEW_ROWS or model.max_iter < _LONG or (small and n_rows < _FEW_ROWS / 2):
             return {}
+        if small:  # of a tenth, so that half of the rows make as many updates
+            return {"max_iter": max(_LONG, model.max_iter // 2)}
         simple = model.effort == "usual" and self.codes.shape[1] < self.x.shape[1]
         if simple and not getattr(model, "warped_", False):  # not known to models of older files
             return {"effort": "plain"}
