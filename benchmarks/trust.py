@@ -23,6 +23,7 @@ GOALS = {"quick": 1.0, "full": 3.0}
 LONG, ROUNDS = 1.0, 5
 SIZES = {(500, 4): 4, (2000, 10): 10, (3000, 20): 20, (2000, 30): 6, (5000, 300): 10, (8000, 50): 50}
 RESTING = ((1000, 3), (2000, 6), (3000, 10))
+ROWS = (500, 1500, 2000, 3000)  # few rows go in small batches
 Case = tuple[Any, Any, Any]
 
 
@@ -41,16 +42,36 @@ def resting(n_rows: int, n: int) -> Case:
     return unmix.SparseBasis(n, random_state=0), x, None
 
 
-def sparse() -> Case:
+def sparse(n_rows: int, n_columns: int = 8) -> Case:
     """Return diverse dictionary learning and four latents."""
-    data = sparse_mixing(3000, n_latents=4, random_state=0)
+    data = sparse_mixing(n_rows, n_latents=4, n_observed=n_columns, random_state=0)
     return unmix.DiverseDictionaryLearning(4, random_state=0), data.x, None
+
+
+def skewed(n_rows: int) -> Case:
+    """Return diverse dictionary learning and columns that are exponentials of mixtures of four latents."""
+    rng = np.random.default_rng(0)
+    mixing = rng.normal(size=(4, 12)) * (rng.random((4, 12)) < 0.5)
+    x = rng.normal(size=(n_rows, 4)) @ mixing + 0.05 * rng.normal(size=(n_rows, 12))
+    return unmix.DiverseDictionaryLearning(4, random_state=0), np.exp(x / x.std(0)), None
 
 
 def domains() -> Case:
     """Return CG-VAE and labelled rows."""
     data = multi_domain(2000, random_state=0)
     return unmix.CGVAE(data.z.shape[1], random_state=0), data.x, data.u
+
+
+def auxiliary() -> Case:
+    """Return iVAE and labelled rows."""
+    data = multi_domain(2000, random_state=0)
+    return unmix.IVAE(data.z.shape[1], random_state=0), data.x, data.u
+
+
+def labelled() -> Case:
+    """Return a labelled sparse autoencoder and the components of three latents."""
+    data = degenerate_mixture(700, n_latents=3, mask_size=1, n_layers=2, random_state=0)
+    return unmix.LabelledSparseAutoencoder(3, random_state=0), data.x, np.asarray(data.labels)
 
 
 def mixture() -> Case:
@@ -67,11 +88,15 @@ def parts() -> Case:
 def cases() -> dict[str, Callable[[], Case]]:
     """Return how to make a model, its data and their domains, for each kind of argument."""
     found: dict[str, Callable[[], Case]] = {
-        "DiverseDictionaryLearning": sparse,
+        "DiverseDictionaryLearning, square": partial(sparse, 2000, 4),
+        "DiverseDictionaryLearning, skewed": partial(skewed, 2000),
         "CGVAE": domains,
+        "IVAE": auxiliary,
         "PDGMM": mixture,
+        "LabelledSparseAutoencoder": labelled,
         "SlotAutoencoder": parts,
     }
+    found |= {f"DiverseDictionaryLearning, {rows}": partial(sparse, rows) for rows in ROWS}
     found |= {f"FastICA, {r} x {d}, {n}": partial(independent, r, d, n) for (r, d), n in SIZES.items()}
     return found | {f"SparseBasis, {r} x {n + 2}, {n}": partial(resting, r, n) for r, n in RESTING}
 

@@ -306,7 +306,7 @@ def test_goals_of_trust_that_are_missed_are_said_to_be(tables, units):
     script = tables[0]
     units = {kind: units[kind] for kind in script.TRUST[script.judgement.EXPERIMENT]}
     rows = [row.strip("| ").split(" | ") for row in script.goals_block(units).splitlines()[2:]]
-    assert len({row[0] for row in rows}) == len(rows) == 3 + 2 + len(units) + 1
+    assert len({row[0] for row in rows}) == len(rows) == 3 + 3 + 2 + len(units) + 1
     assert all((row[3] == "met") == (float(row[2]) >= float(row[1])) for row in rows)
     line = {each.name: each for each in script.judgement.lines(units, "full")}["every kind alike, all"]
     assert f"{line.recall:.3f}" in {row[2] for row in rows}

@@ -1,6 +1,7 @@
-"""One verdict: `trust`, `fit`, `report`, `certify --data` and Python give the same number."""
+"""One verdict: `trust`, `fit`, `report`, `certify --data`, `compare` and Python give the same number."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -62,6 +63,39 @@ def test_every_place_shows_the_same_verdict(method, name, domains, effort, folde
     assert found.headline in text
     for probability in found.probability:
         assert f"{probability:.2f} probability" in text
+
+
+PLAIN = ("ae", "vae", "bioae", "qlae", "vqvae", "pdgmm", "slots", "ica", "sparse-basis")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of fits that are too short
+@pytest.mark.parametrize("method", [*PLAIN, "ivae"])
+def test_every_method_has_one_verdict_in_every_place(method, folder, unmix_json):
+    data, domains = (
+        (folder / "moving.csv", ("--domains", "batch")) if method == "ivae" else (folder / "plain.npy", ())
+    )
+    model, other, page = folder / f"{method}-one", folder / f"{method}-two", folder / f"{method}-one.html"
+    line = ("--effort", "none", *domains)
+    size = ("--n-components", 3, "--seed", 5)
+    settings = [] if method in ("ica", "sparse-basis") else ["--max-iter", 3]
+    told = {
+        "fit": unmix_json("fit", data, "--method", method, *size, *settings, *line, "--out", model)["trust"]
+    }
+    shutil.copytree(model, other) if model.is_dir() else shutil.copy(model, other)
+    told["trust"] = unmix_json("trust", model, data, *line)
+    told["report"] = unmix_json("report", model, "--data", data, *line, "--out", page)["trust"]
+    told["certify"] = unmix_json("certify", model, "--data", data, *line)["trust"]
+    told["compare"] = unmix_json("compare", model, other, "--data", data, *line)["trust"][model.name]
+    table = tables.read(data).values
+    labels = {"domains": table[:, 6]} if domains else {}
+    found = library.trust(library.load(model), table[:, :6], effort="none", **labels)
+    for place, verdict in told.items():
+        assert verdict["probability"] == found.probability.tolist(), place
+        assert verdict["reasons"] == list(found.reasons) and verdict["headline"] == found.headline, place
+    assert found.headline in Page(page.read_text(encoding="utf-8")).text
+    if found.kind == "none":
+        assert set(found.verdicts) == {"no"}
 
 
 @pytest.fixture

@@ -159,11 +159,12 @@ def test_where_nothing_was_measured_nothing_is_trusted():
 
 
 def test_an_unchecked_link_belongs_to_its_part_and_is_not_called_the_weakest():
-    zeros, other = SPARSE_PARTS["the coordinates"]
+    zeros, other, _ = SPARSE_PARTS["the coordinates"]
     found = verdict(-1, -1, evidence=(unchecked(other, 2, "full"), link(zeros, -1, 0, -1, ["low"] * 2)))
-    assert found.parts.keys() == {"the coordinates"} and found.parts["the coordinates"].keys() == set(
-        SPARSE_PARTS["the coordinates"]
-    )
+    assert found.parts.keys() == {"the coordinates"} and found.parts["the coordinates"].keys() == {
+        zeros,
+        other,
+    }
     assert found.verdicts == ("no", "no") and {weak.name for weak in found.weakest} == {zeros}
 
 

@@ -6,7 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import unmix
 from families import SmallNetwork
@@ -70,6 +73,19 @@ def test_a_long_table_is_thinned_with_its_domains_in_memory_as_in_a_file(tmp_pat
         rows, labels = _data.checked(model, given, data.u)
         np.testing.assert_array_equal(rows, data.x[::3])
         np.testing.assert_array_equal(labels, data.u[::3])
+
+
+def test_a_pipeline_that_scales_is_judged_by_its_last_step_and_no_other_is_trusted():
+    rng = np.random.default_rng(0)
+    x = 5 + rng.laplace(size=(2000, 3)) @ rng.normal(size=(3, 5)) + 0.02 * rng.normal(size=(2000, 5))
+    scaled = make_pipeline(StandardScaler(), unmix.FastICA(3, random_state=0)).fit(x)
+    found = unmix.trust(scaled, x, effort="none")
+    alone = unmix.trust(scaled[-1], scaled[:-1].transform(x), effort="none")
+    np.testing.assert_array_equal(found.probability, alone.probability)
+    assert found.method == "FastICA" and found.probability.min() > 0.5
+    turned = make_pipeline(PCA(4), unmix.FastICA(3, random_state=0)).fit(x)
+    other = unmix.trust(turned, x, effort="none")
+    assert not other.trusted.any() and "no theorem speaks of its steps together" in other.reasons[0]
 
 
 @pytest.mark.parametrize("kind", ["bytes", "floats"])

@@ -8,13 +8,15 @@ import pytest
 from unmix.estimators import FastICA
 from unmix.evidence import Case, trust
 from unmix.evidence._linear import links
+from unmix.evidence._linear_forced import forbidden
 from unmix.evidence._linear_planes import confusable, planes_of
 from unmix.evidence._linear_refits import codes_with_one_more, half_codes, other_ends
 from unmix.evidence._linear_tables import left_between
 from unmix.experiments.papers.trust._worlds_linear import FAMILIES, events, gaussian, planes, spherical
 
 NAMES = [
-    *("a rotation would show", "independent of the others", "error of sampling", "free of noise"),
+    *("a rotation would show", "independent of the others", "uncorrelated of itself", "error of sampling"),
+    "free of noise",
     *("no latent left out", "comes back from one half", "no other optimum"),
     "comes back beside one component more",
 ]
@@ -49,9 +51,9 @@ def test_a_good_world_is_trusted_and_checks_are_named(good):
 def test_what_was_measured_at_one_effort_stays_at_a_higher_one(good):
     _, x, model = good
     few, more = strengths(model, x, "quick"), strengths(model, x, "full")
-    for name in NAMES[:6]:
+    for name in NAMES[:7]:
         np.testing.assert_array_equal(few[name], more[name])
-    assert all(np.isnan(few[name]).all() and np.isfinite(more[name]).all() for name in NAMES[6:])
+    assert all(np.isnan(few[name]).all() and np.isfinite(more[name]).all() for name in NAMES[7:])
 
 
 def test_relabelling_permutes_the_answer(good):
@@ -204,6 +206,34 @@ def test_other_starts_end_at_optima_of_all_rows(good):
     assert len(ends) > 1
     for end in ends:
         assert np.abs(np.corrcoef(case.codes.T, end.T)[:4, 4:]).max(1).min() > 0.999
+
+
+@pytest.mark.parametrize("law", ["laplace", "uniform", "standard_normal"])
+def test_correlations_that_were_forbidden_are_as_large_as_their_error(law):
+    sizes = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        x = getattr(rng, law)(size=(1500, 5)) @ rng.normal(size=(5, 5))
+        codes = np.linalg.qr(x - x.mean(0))[0]  # white
+        if law != "standard_normal":
+            codes = FastICA(random_state=seed).fit(x).transform(x)
+        sizes.append(forbidden(codes)[np.triu_indices(5, 1)])
+    assert 0.8 < np.sqrt(np.mean(np.square(sizes))) < 1.2  # measured .89 to 1.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_constraint_that_binds_is_seen(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.laplace(size=(3000, 4)) @ rng.normal(size=(4, 4))
+    bent = np.tanh(x / x.std(0)) + 0.2 * x / x.std(0)
+    good, bad = (strengths(FastICA(random_state=0).fit(each), each, "none") for each in (x, bent))
+    assert bad["uncorrelated of itself"].max() < 0 < good["uncorrelated of itself"].min()
+
+
+def test_one_component_has_no_correlation_to_forbid():
+    x = np.random.default_rng(0).laplace(size=(200, 1))
+    found = links(Case(FastICA(1, random_state=0).fit(x), x, effort="none"))
+    assert next(each for each in found if each.name == "uncorrelated of itself").strength == 0
 
 
 def test_families_differ_and_are_drawn_anew_from_each_seed():

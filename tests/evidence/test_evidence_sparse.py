@@ -1,5 +1,7 @@
 """The evidence for sparse mixing: laws, worlds where nothing is identifiable, and good ones."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from unmix.estimators import DiverseDictionaryLearning
 from unmix.evidence import ARGUMENTS, EFFORTS, Case, trust
 from unmix.evidence._sparse import dependence, independence, links, number_of_latents, sparsity
 from unmix.experiments.papers.trust._worlds_sparse import FAMILIES, mixed
+from unmix.nn import residual_mlp
 from unmix.structure import diverse
 
 N_ROWS, D, N = 300, 16, 4
@@ -129,7 +132,7 @@ def test_a_link_has_one_value_at_every_effort_that_takes_it(good, full):
     weights, x = good
     seen = {effort: strengths(Linear(weights), x, effort) for effort in EFFORTS}
     taken = [sum(not np.isnan(v).any() for v in seen[effort].values()) for effort in EFFORTS]
-    assert taken == [2, 5, 7]
+    assert taken == [3, 6, 8]
     for values in seen.values():
         assert values.keys() == full.keys()
         for name, strength in values.items():
@@ -142,7 +145,7 @@ def test_trust_asks_the_argument_of_the_class_and_answers_the_same_for_the_same_
     monkeypatch.setitem(ARGUMENTS, "Linear", ARGUMENTS["DiverseDictionaryLearning"])
     first, again, other = (trust(Linear(weights).fit(x), x, random_state=s, verbose=False) for s in (1, 1, 2))
     assert first.kind == "sparse" and first.probability.tolist() == again.probability.tolist()
-    halves = [each.evidence[4].measured.tolist() for each in (first, again, other)]  # of rows, by the seed
+    halves = [each.evidence[5].measured.tolist() for each in (first, again, other)]  # of rows, by the seed
     assert halves[0] == halves[1] != halves[2]
 
 
@@ -193,3 +196,26 @@ def test_a_good_world_is_believed_more_than_a_null_one():
         model = DiverseDictionaryLearning(world.z.shape[1], device="cpu", random_state=0).fit(world.x)
         best.append(trust(model, world.x, effort="quick", verbose=False).probability)
     assert best[0].min() > best[1].max()
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_observed", "skewed", "max_iter", "expected"),
+    [
+        (2000, 6, False, 100, ("plain", 100)),  # as if small batches were not known
+        (1000, 6, False, 100, ("usual", 100)),  # the fit had small ones itself
+        (2000, 6, False, 20, ("usual", 20)),  # too short for small ones
+        (2000, 3, False, 220, ("usual", 110)),  # half of the passes, each of which costs as much
+        (2000, 8, True, 220, ("usual", 110)),
+    ],
+)
+def test_a_refit_does_what_the_fit_did_at_half_its_cost(n_rows, n_observed, skewed, max_iter, expected):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(n_rows, 3)) @ rng.normal(size=(3, n_observed))
+    x = np.exp(x / x.std(0)) if skewed else x
+    tiny = partial(residual_mlp, hidden=(4,))
+    model = DiverseDictionaryLearning(
+        3, max_iter=max_iter, n_restarts=1, encoder=tiny, decoder=tiny, random_state=0
+    ).fit(x)
+    again = Case(model, x, effort="quick", random_state=0).first
+    assert model.warped_ == skewed and (again.effort, again.max_iter) == expected
+    assert again.history_.n_steps <= 1.3 * model.history_.n_steps  # of a fifth as many rows where above 1

@@ -22,6 +22,7 @@ from unmix.experiments.papers.trust.calibration import CELLS, FAMILIES, RIGHT, U
 from unmix.experiments.papers.trust.judgement import (
     Units,
     coefficients,
+    fresh,
     line,
     lines,
     read,
@@ -60,7 +61,9 @@ def recorded(units):
         for place, strength in units.links.items():
             values |= {f"{'|'.join(place)}|{k}": float(strength[i]) for k, i in enumerate(here)}
         settings = {"family": str(units.family[here[0]])}
-        records.append({"settings": settings, "error": None, "values": values | {RIGHT: 0.5, UNITS: 4.0}})
+        records.append(
+            {"settings": settings, "seed": 0, "error": None, "values": values | {RIGHT: 0.5, UNITS: 4.0}}
+        )
     return records
 
 
@@ -87,12 +90,8 @@ def test_an_effort_sees_its_links_and_no_others(units):
 
 
 def test_links_that_add_up_are_one_part_as_in_a_verdict(units):
-    zeros, strength = SPARSE_PARTS["the coordinates"][0], units.links["none", "zeros"]
-    links = {
-        ("none", zeros): strength,
-        ("none", SPARSE_PARTS["the coordinates"][1]): strength,
-        ("none", "another"): strength,
-    }
+    strength = units.links["none", "zeros"]
+    links = {("none", name): strength for name in (*SPARSE_PARTS["the coordinates"], "another")}
     parts = replace(units, links=links).parts("none", np.arange(3))
     assert {part: set(names) for part, names in parts.items()} == {
         "the coordinates": set(SPARSE_PARTS["the coordinates"]),
@@ -160,6 +159,28 @@ def test_lines_judge_each_family_all_and_the_null_ones(units, effort):
         assert getattr(found["sparse, null"], count) == getattr(found[NULL], count)
 
 
+def test_fresh_seeds_are_judged_by_earlier_ones_and_change_no_chain(units, monkeypatch):
+    monkeypatch.setattr(judgement, "ENOUGH", 16)
+    seeds = np.where(units.world % 3 == 0, judgement.FRESH, 1000)
+    both = {"sparse": replace(units, seed=seeds)}
+    found = {each.name: each for each in fresh(both, "full")}
+    old, new = (
+        both["sparse"].taken(chosen) for chosen in (seeds < judgement.FRESH, seeds >= judgement.FRESH)
+    )
+    for name in (*GOOD, NULL):
+        here = new.family == name
+        stated = old.chain("full", without=name).probability(new.parts("full", here))
+        assert found[name].trusted == (stated >= judgement.THRESHOLD).sum()
+        assert found[name].n_worlds == 4
+    wrong = replace(both["sparse"], right=np.where(seeds < judgement.FRESH, units.right, ~units.right))
+    assert [each.trusted for each in fresh({"sparse": wrong}, "full")] == [
+        each.trusted for each in found.values()
+    ]
+    assert not fresh({"sparse": old}, "full")
+    monkeypatch.setattr(judgement, "ENOUGH", 17)
+    assert not fresh(both, "full")
+
+
 def test_a_higher_threshold_trusts_no_more(units):
     counts = [lines({"sparse": units}, "full", at)[-4].trusted for at in (0.0, 0.5, 0.8, 0.9, 0.99, 1.1)]
     assert counts[0] == len(units.right) and counts[-1] == 0 and counts == sorted(counts, reverse=True)
@@ -221,7 +242,7 @@ def test_a_cheap_family_runs_and_its_run_is_read():
     cell = next(cell for cell in CELLS if cell.settings["family"] == name)
     values = calibration.run(cell, 0, "smoke")
     assert values == calibration.run(cell, 0, "smoke") != calibration.run(cell, 1, "smoke")
-    found = read([{"settings": cell.settings, "error": None, "values": values}])["linear"]
+    found = read([{"settings": cell.settings, "seed": 0, "error": None, "values": values}])["linear"]
     assert len(found.right) == values[UNITS] and found.right.mean() == approx(values[RIGHT])
     assert {effort for effort, _ in found.links} == set(EFFORTS)
 

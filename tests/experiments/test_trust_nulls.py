@@ -5,6 +5,7 @@ import pytest
 
 from unmix import evidence
 from unmix.evidence import ARGUMENTS
+from unmix.evidence._calibration import threshold
 from unmix.experiments.papers.trust import dictionaries, nulls
 from unmix.experiments.papers.trust.nulls import CELLS, CLEAN, LARGEST, WORLDS
 
@@ -33,6 +34,6 @@ def test_labels_have_nothing_to_do_with_the_world(family):
 def test_one_trusted_latent_spoils_a_data_set(monkeypatch):
     before = nulls.run(CELL, 0, "smoke")
     assert before == nulls.run(CELL, 0, "smoke") and 0 <= before[LARGEST] <= 1
-    assert before[CLEAN] == (before[LARGEST] < 0.9)
+    assert before[CLEAN] == (before[LARGEST] < threshold())
     monkeypatch.setattr(evidence.Trust, "probability", np.array([0.1, 0.95]))
     assert nulls.run(CELL, 0, "smoke") == {CLEAN: 0.0, LARGEST: 0.95}

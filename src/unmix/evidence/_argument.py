@@ -23,7 +23,9 @@ STABLE: dict[
         "stays beside one latent more",
     )
 }
-SPARSE_PARTS: dict[str, tuple[str, ...]] = {"the coordinates": ("zeros beyond generic ones", "independence")}
+SPARSE_PARTS: dict[str, tuple[str, ...]] = {
+    "the coordinates": ("zeros beyond generic ones", "independence", "coordinates of the others")
+}
 Units = tuple[tuple[int, ...], ...]
 
 
@@ -77,6 +79,7 @@ _MISSING = {
     "GAN": "and no theorem singles its latents out: a rotation of normal ones makes the same images",
     "CGGAN": "and no theorem speaks about this fit: changes and sparsity identify latents (Li et al., 2025) "
     "of a model that fits the law of the data, which a game between two networks does not show",
+    "Pipeline": "and no theorem speaks of its steps together; ask about the last one, and what reaches it",
     "VaDE": "and a mixture of Gaussians of full rank tells latents up to an affine map (Kivva et al., 2022); "
     "that components lie along its axes is assumed, and no data show it",
 }

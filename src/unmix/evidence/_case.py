@@ -20,6 +20,7 @@ from ._link import EFFORTS
 
 _LARGEST_SEED = 2**31 - 1
 _STARTS = 6
+_FEW_ROWS, _LONG = 2000, 100  # diverse dictionaries take small batches of fewer rows, in so many passes
 _TOLD_BY = 4  # columns that tell most rows apart
 
 
@@ -104,15 +105,30 @@ class Case:
         values = (self.x if x is None else x)[rows]
         with self.telling(f"fitting again {words}"):
             return fit_anew(
-                self.model, values, self._labels(rows), self.seed(words), **self._fewer_starts() | settings
+                self.model, values, self._labels(rows), self.seed(words), **self._for_half() | settings
             )
 
-    def _fewer_starts(self) -> dict[str, int]:
-        """Return the starts of a search that is to cost less than the fit, where the fit is one."""
-        if type(self.model).__name__ != "SparseBasis":
+    def _for_half(self) -> dict[str, Any]:
+        """Return settings by which a refit does what the fit did, at half its cost."""
+        name = type(self.model).__name__
+        if name == "SparseBasis":  # whose fit is a search
+            enough = max(_STARTS, self.codes.shape[1])
+            return {"n_starts": enough if self.model.n_starts is None else min(enough, self.model.n_starts)}
+        return self._in_batches() if name == "DiverseDictionaryLearning" else {}
+
+    def _in_batches(self) -> dict[str, Any]:
+        """Return what keeps small batches, which few rows go in, from a refit where the fit had none."""
+        model, n_rows = self.model, len(self.x)
+        asked = model.max_iter * -(-n_rows // model.batch_size)
+        small = model.history_.n_steps > asked
+        if n_rows >= 2 * _FEW_ROWS or model.max_iter < _LONG or (small and n_rows < _FEW_ROWS / 2):
             return {}
-        enough = max(_STARTS, self.codes.shape[1])
-        return {"n_starts": enough if self.model.n_starts is None else min(enough, self.model.n_starts)}
+        if small:  # of a tenth, so that half of the rows make as many updates
+            return {"max_iter": max(_LONG, model.max_iter // 2)}
+        simple = model.effort == "usual" and self.codes.shape[1] < self.x.shape[1]
+        if simple and not getattr(model, "warped_", False):  # not known to models of older files
+            return {"effort": "plain"}
+        return {"max_iter": max(_LONG, model.max_iter // 2)} if model.effort != "plain" else {}
 
     def _in_large_domains(self, rows: np.ndarray) -> np.ndarray:
         """Leave out domains of which a half has too few rows for a fit."""

@@ -14,6 +14,25 @@ LEAST = 20
 PICTURES = 10_000  # of images that are rendered when they are asked for: every k-th of more
 MOST = 200_000  # rows: every k-th of more, which are read block by block where they are in a file
 _BLOCK = 50_000
+_SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")  # of scikit-learn, by column
+
+
+def behind_scalers(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return the last step of a pipeline that scales columns first, and what reaches it; else what is given.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from unmix.estimators import FastICA
+    >>> X = np.random.default_rng(0).laplace(size=(50, 2)) * 7
+    >>> last, scaled = behind_scalers(make_pipeline(StandardScaler(), FastICA(2)).fit(X), X)
+    >>> type(last).__name__, scaled.std(0).round(3).tolist()
+    ('FastICA', [1.0, 1.0])
+    """
+    steps = [step for _, step in getattr(model, "steps", ())]
+    scaled = len(steps) > 1 and all(type(step).__name__ in _SCALERS for step in steps[:-1])
+    if not scaled or isinstance(X, str | os.PathLike | Rows | ActivationStore):
+        return model, X
+    return steps[-1], model[:-1].transform(X)
 
 
 def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | None]:

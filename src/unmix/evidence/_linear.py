@@ -21,6 +21,7 @@ from unmix.solvers.ica import shape_of_codes
 
 from ._case import Case
 from ._common import match_strength
+from ._linear_forced import forbidden
 from ._linear_noise import free_of_noise, none_left_out, outside
 from ._linear_planes import Planes, planes_of, standard
 from ._linear_refits import codes_with_one_more, half_codes, other_ends
@@ -29,6 +30,7 @@ from ._link import Link, link, unchecked
 _LITTLE = 1e-4  # nats of dependence that no one need mind
 _ENOUGH = 2.5  # standard errors at which a gain counts as undecided: the least of several is looked at
 _UNCHANGED = 0.99  # correlation from which on another start has ended at the same place
+_FORCED = 2.0  # standard errors, in the square mean over the others, at which it is half in doubt
 _MOST = 2000  # rows that laws of components are taken from
 
 
@@ -37,6 +39,7 @@ def links(case: Case) -> Iterator[Link]:
     here, left_out = planes_of(case.codes), outside(case)
     yield told_apart(here)
     yield independent(here)
+    yield unforced(case.codes)
     yield enough_rows(case)
     yield free_of_noise(case, left_out)
     yield none_left_out(case, left_out)
@@ -73,6 +76,17 @@ def independent(planes: Planes) -> Link:
     told = "{:.4f} nats of dependence are left beyond chance, most on z{}; a rotation would add {:.4f}"
     words = [told.format(*each) for each in zip(left, pair, added, strict=True)]
     return link(name, left, 0.0, np.log10(added / np.maximum(left, _LITTLE)), words)
+
+
+def unforced(codes: np.ndarray) -> Link:
+    """Ask whether components are uncorrelated by themselves, or since the fit looked at no others."""
+    name, sizes = "uncorrelated of itself", np.abs(forbidden(codes))
+    if len(sizes) == 1:
+        return link(name, np.nan, 1.0, 0.0, ["there is no other component"])
+    found, pair = np.sqrt(np.square(sizes).sum(1) / (len(sizes) - 1)), sizes.argmax(1)
+    told = "left free it would correlate with others by {:.1f} times the error, most with z{}; 1 by chance"
+    words = [told.format(*each) for each in zip(found, pair, strict=True)]
+    return link(name, found, 1.0, 2 * np.log10(_FORCED / np.maximum(found, 0.2)), words)
 
 
 def enough_rows(case: Case) -> Link:

@@ -51,7 +51,7 @@ def outside(case: Case) -> np.ndarray:
     if d == n:
         return np.empty(0)
     most = max(_SPREAD_ON, _ROWS_EACH * d)
-    left = thinned(case.x, most) - case.model.inverse_transform(thinned(case.codes, most))
+    left = thinned(case.x, most) - thinned(case.codes, most) @ case.model.mixing_.T  # but for the mean
     left -= left.mean(0)
     if len(left) < d > _WIDE:  # then most variances are 0, and the covariance is too large to look at
         sizes = np.linalg.svd(left, compute_uv=False)

@@ -1,10 +1,10 @@
 """Sparse mixing: zeros beyond generic ones, latents that turn out independent, refits that find them again.
 
-Two pieces of evidence speak for the coordinates themselves, and add up. Zeros: how many there are beyond
+Three pieces of evidence speak for the coordinates themselves, and add up. Zeros: how many there are beyond
 those that any data show, and beyond those of the sparsest other direction. And independence, which the search
 for sparse coordinates does not look for: a basis that is merely sparse leaves codes dependent. It counts as
-far as turned codes would be less independent, since Gaussian ones are independent in every turn. Everything
-else only rules out.
+far as turned codes would be less independent, since Gaussian ones are independent in every turn. And both for
+the other latents, since a basis is found as a whole. Everything else only rules out.
 """
 
 from collections.abc import Iterator
@@ -32,13 +32,18 @@ _DROP = 0.25  # a latent more that leaves less than this share of what was left 
 
 def links(case: Case) -> Iterator[Link]:
     """Measure what must hold for sparsity to have found the latents."""
-    yield sparsity(case)
-    yield independence(case)
+    yield from coordinates(case)
     yield held_out_fit(case)
     yield number_of_latents(case)
     yield agreement(case)
     yield second_agreement(case)
     yield survival(case)
+
+
+def coordinates(case: Case) -> Iterator[Link]:
+    """Yield what speaks for the coordinates: zeros, independence, and both of the other latents."""
+    zeros, independent = sparsity(case), independence(case)
+    yield from (zeros, independent, company(zeros, independent))
 
 
 def sparsity(case: Case) -> Link:
@@ -69,6 +74,19 @@ def independence(case: Case) -> Link:
     if case.codes.shape[1] == case.x.shape[1]:  # square models are asked for it, so that it is no evidence
         strength = np.minimum(strength, 0.0)
     return link("independence", found, null, np.clip(strength, _DOUBT, _CLEAR), words)
+
+
+def company(zeros: Link, independent: Link) -> Link:
+    """Tell what speaks for the other latents: a search finds a sparse basis as a whole, or another one.
+
+    >>> each = [link("", 0, 0, strength, [""] * 3) for strength in ([3.0, 2.0, 1.0], [1.0, 0.0, -1.0])]
+    >>> company(*each).strength.tolist()
+    [0.5, 1.0, 1.5]
+    """
+    own = (zeros.strength + independent.strength) / 2
+    others = (own.sum() - own) / max(len(own) - 1, 1)  # 0 where there is no other
+    told = "zeros and independence speak for the other latents by {:.1f} in the mean; 0 if any basis would do"
+    return link("coordinates of the others", others, 0.0, others, [told.format(each) for each in others])
 
 
 def dependence(codes: np.ndarray) -> np.ndarray:

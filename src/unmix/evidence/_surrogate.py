@@ -193,8 +193,7 @@ _SEARCHES: dict[str, Search] = {
 
 def _sparse_links(case: Case) -> Iterator[Link]:
     """Yield the links of sparse mixing but for the number of latents, which trains networks."""
-    yield _sparse.sparsity(case)
-    yield _sparse.independence(case)
+    yield from _sparse.coordinates(case)
     yield _common.agreement(case)
     yield _common.second_agreement(case)
     yield _common.survival(case)

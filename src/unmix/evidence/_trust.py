@@ -18,7 +18,7 @@ from ._argument import ARGUMENTS_BY_KIND, Argument, Units, argument_for, units_o
 from ._calibration import chain_for, threshold
 from ._case import Case
 from ._chain import Chain
-from ._data import checked
+from ._data import behind_scalers, checked
 from ._link import EFFORTS, Link, figure
 from ._progress import shown
 from ._surrogate import surrogates
@@ -209,7 +209,9 @@ def trust(
 
     Parameters
     ----------
-    model : fitted estimator
+    model : fitted estimator, or pipeline
+        A pipeline that scales columns first is judged by its last step, and no other pipeline is trusted: no
+        theorem speaks of its steps together.
     X : array-like of shape (n_samples, n_features), images, or path
         The data that the model was fitted to: an array, data frame or tensor, images of shape (n_samples,
         height, width, channels) for estimators that take these, or the path of an NPY, Parquet or safetensors
@@ -239,8 +241,9 @@ def trust(
     >>> found.headline
     'None of 3 latents are trusted'
     """
-    argument, began = argument_for(model), time.perf_counter()
-    x, labels = checked(model, X, domains)
+    began = time.perf_counter()
+    model, X = behind_scalers(model, X)
+    argument, (x, labels) = argument_for(model), checked(model, X, domains)
     seed, effort = _seed_of(model) if random_state is None else random_state, _effort(effort)
     case = Case(model, x, domains=labels, effort=effort, random_state=seed)
     with shown(verbose, case), without_names():

@@ -75,6 +75,7 @@ LINKS = {
     "FastICA": (
         "a rotation would show",
         "independent of the others",
+        "uncorrelated of itself",
         "error of sampling",
         "free of noise",
         "no latent left out",
