@@ -70,7 +70,7 @@ def left_beside(here: Measured) -> Beside:
     energy = np.asarray(codes.power(2).sum(axis=0)).ravel()
     codes.data = np.ones_like(codes.data)
     rows, usual = _by_kind(along, codes, here.kind[order])
-    times, on, size = rows.sum(0), csc_array(codes), max(1, 2**24 // len(here.atoms))
+    times, on, size = rows.sum(0), csc_array(codes), max(1, 2**22 // len(here.atoms))
     found = []
     for start in range(0, len(times), size):
         some = np.arange(start, min(start + size, len(times)))
