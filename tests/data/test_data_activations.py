@@ -146,6 +146,8 @@ def test_numbers_that_are_not_finite_or_too_large_are_named(tmp_path):
     np.save(tmp_path / "x.npy", broken)
     with pytest.raises(ValueError, match="NaN or infinity in row 91"):
         read_activations(tmp_path / "x.npy")
+    with pytest.raises(ValueError, match=r"x\.npy' has NaN or infinity in row 91"):
+        store_activations(tmp_path / "x.npy", tmp_path / "copy")
     np.save(tmp_path / "large.npy", table() * 1e5)
     with pytest.raises(ValueError, match=r"float16 ends at 65,504"):
         store_activations(tmp_path / "large.npy", tmp_path / "half", dtype="float16")

@@ -376,7 +376,10 @@ def store_activations(
     about = {"source": Path(path).name, "model": None, "site": None, "n_rows": rows.n_rows, "head": head}
 
     def shard(number: int) -> Shard:
-        return Shard(rows.take(number * size, min((number + 1) * size, rows.n_rows)), {})
+        start = number * size
+        block = rows.take(start, min(start + size, rows.n_rows))
+        _norms(block, start, Path(path))  # what is wrong is in this file, not in the shard
+        return Shard(block, {})
 
     plan = Plan(about, -(-rows.n_rows // size), shard, dtype, mask or MaskRule())
     return write_store(plan, out)
