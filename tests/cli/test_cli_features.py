@@ -29,6 +29,7 @@ def test_compare_names_each_feature_by_atoms_and_by_codes(folder, unmix_json):
     assert len(found["features"]) == 9
     assert found["features"][0]["codes"][0]["run"] == "two"
     assert found["levels"][0]["best"]["untrained"] is not None
+    assert "the seed of two is not known" in found["notes"][-1]  # a folder of another program holds none
     assert len(document["trust"]["one.unmix"]["probability"]) == 9
 
 

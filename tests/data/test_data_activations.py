@@ -110,6 +110,10 @@ def test_a_killed_run_goes_on_without_loss(tmp_path, store):
         write_store(plan(site="blocks.1")[0], tmp_path / "killed")
 
 
+def test_who_may_read_one_file_of_a_store_may_read_all(store):
+    assert len({file.stat().st_mode & 0o777 for file in store.iterdir()}) == 1
+
+
 def test_shards_of_another_model_are_named(store, tmp_path):
     write_store(plan(table(1), model="other")[0], tmp_path / "other")
     name = "shard-00001.safetensors"
@@ -142,6 +146,8 @@ def test_numbers_that_are_not_finite_or_too_large_are_named(tmp_path):
     np.save(tmp_path / "x.npy", broken)
     with pytest.raises(ValueError, match="NaN or infinity in row 91"):
         read_activations(tmp_path / "x.npy")
+    with pytest.raises(ValueError, match=r"x\.npy' has NaN or infinity in row 91"):
+        store_activations(tmp_path / "x.npy", tmp_path / "copy")
     np.save(tmp_path / "large.npy", table() * 1e5)
     with pytest.raises(ValueError, match=r"float16 ends at 65,504"):
         store_activations(tmp_path / "large.npy", tmp_path / "half", dtype="float16")

@@ -56,6 +56,16 @@ def test_every_pair_of_layouts_round_trips_to_equal_codes(kind, models, x, tmp_p
             )
 
 
+@pytest.mark.parametrize("layout", ["sae_lens", "sparsify", "dictionary_learning", "gemma_scope"])
+def test_who_may_read_one_file_may_read_all(layout, models, tmp_path):
+    folder = save_sae(models["relu"], tmp_path / "sae", layout=layout)
+    (tmp_path / "other").write_text("")
+    modes = {
+        file.stat().st_mode & 0o777 for file in (*folder.rglob("*"), tmp_path / "other") if file.is_file()
+    }
+    assert len(modes) == 1
+
+
 @pytest.mark.parametrize("first, second", list(product(LAYOUTS, repeat=2)))
 def test_every_pair_holds_a_common_activation(first, second):
     assert any(first in able and second in able for able in HOLD.values())

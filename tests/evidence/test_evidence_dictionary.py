@@ -71,8 +71,7 @@ def test_a_mixture_of_two_atoms_is_more_than_one_direction():
     codes[:, 0] = z[:, :2] @ mixed[0, :2]
     codes[:, 1] = 0
     here = links.measured(Given(mixed, codes), x)
-    spectra = np.array([rest.spectrum(here, k, np.random.default_rng(k)) for k in range(6)])
-    strength = links.one_direction(spectra).strength
+    strength = links.one_direction(rest.spectra_of(here, np.random.default_rng(0))).strength
     assert strength[0] < 0 < strength[2:].min()
     assert strength[1] == -2  # never on
 
@@ -190,10 +189,48 @@ def test_what_is_left_beside_is_a_mean_over_the_rows_of_a_feature():
     z, x = _grouped(0, 300)
     here = links.measured(Given(np.eye(8)[:, ::-1], z), x)
     found = links.left_beside(here)
-    along = np.square(here.left @ here.atoms.T)
-    np.testing.assert_allclose(found.usual, along.mean(0))
-    np.testing.assert_allclose(found.there[3], along[z[:, 3] > 0].mean(0))
-    np.testing.assert_allclose(found.energy[3], np.square(z[z[:, 3] > 0, 3]).mean())
+    along, on = np.square(here.left @ here.atoms.T), z[:, 3] > 0
+    kinds = [here.kind == kind for kind in here.kind[on]]
+    usual = np.mean([along[kind].mean(0) for kind in kinds], axis=0)
+    squares = np.mean([np.square(along[kind]).mean(0) for kind in kinds], axis=0)
+    chance = np.sqrt(2 * np.log(8) * (squares - usual**2) / on.sum())
+    beyond = along[on].mean(0) - usual - chance
+    for most, table in ((found.at_all, beyond), (found.over_usual, beyond / usual)):
+        which = np.where(np.arange(8) == 3, -np.inf, table).argmax()
+        assert most.which[3] == which
+        values = (most.there[3], most.usual[3], most.chance[3])
+        np.testing.assert_allclose(values, (along[on].mean(0)[which], usual[which], chance[which]))
+    np.testing.assert_allclose(found.energy[3], np.square(z[on, 3]).mean())
+    assert found.times[3] == on.sum()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_with_more_features_on_leave_more_and_speak_against_none(seed):
+    """With a threshold the number of active features varies, and what is left with it."""
+    rng = np.random.default_rng(seed)
+    busy = rng.choice([0.02, 0.2], size=(20_000, 1))
+    z = (rng.random((20_000, 40)) < busy) * (0.5 + rng.exponential(size=(20_000, 40)))
+    x = z @ np.eye(40) + 0.3 * np.sqrt((z > 0).sum(1, keepdims=True)) * rng.normal(size=z.shape)
+    here = links.measured(Given(np.eye(40), z), x)
+    beside, spectra = links.left_beside(here), rest.spectra_of(here, rng)
+    alike = here._replace(kind=np.zeros(len(x), dtype=int))  # as if all rows were of one kind
+    plain, blind = links.left_beside(alike), rest.spectra_of(alike, rng)
+    assert links.no_tilt(beside).strength.min() > 1 > 0 > np.median(links.no_tilt(plain).strength)
+    assert np.median(spectra[:, 0] / spectra[:, 1]) == pytest.approx(1, abs=0.15)
+    assert np.median(blind[:, 0] / blind[:, 1]) > 1.25
+    assert links.one_direction(spectra).strength.min() > 0.5
+
+
+@pytest.mark.parametrize("n_features", [20, 300])
+def test_the_largest_of_many_atoms_is_not_beyond_chance(n_features):
+    rng = np.random.default_rng(n_features)
+    z = (rng.random((3000, n_features)) < 0.02) * 1.0
+    noise = rng.normal(size=z.shape)
+    here = links.measured(Given(np.eye(n_features), z), z + noise)
+    most = links.left_beside(here).at_all
+    beyond = most.there - most.usual
+    assert (beyond < 1.5 * most.chance).mean() > 0.9
+    assert np.median(beyond) > 0.5 * np.median(most.chance)
 
 
 def test_atoms_of_codes_with_one_sum_could_all_be_moved():

@@ -1,5 +1,6 @@
 """Sparse autoencoders in the commands: compared feature by feature, judged, and shown."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def replicated(models: list[Any], names: list[str], store: Any, threshold: float
     codes = None if x is None else [model.transform(x) for model in models]
     spread = None if x is None else np.cov(np.asarray(x[:_MOMENTS], dtype=np.float64).T)
     with progress("Comparing") as moved:
-        return replicate_features(
+        found = replicate_features(
             [model.dictionary_ for model in models],
             codes,
             names=names,
@@ -97,6 +98,14 @@ def replicated(models: list[Any], names: list[str], store: Any, threshold: float
             random_state=seed,
             on_progress=moved,
         )
+    return replace(found, notes=(*found.notes, *_unknown_seeds(models, names)))
+
+
+def _unknown_seeds(models: list[Any], names: list[str]) -> list[str]:
+    """Say whose beginning is not known: files of other programs hold no seed."""
+    without = [name for name, model in zip(names, models, strict=True) if model.random_state is None]
+    told = "untrained atoms are drawn anew, and do not show a beginning that was shared"
+    return [f"the seed of {', '.join(without)} is not known: {told}."] if without else []
 
 
 def judged(model: Any, store: Any, effort: str, **settings: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from ._foreign_read import Parts, uncentred
 
@@ -25,6 +25,11 @@ def _contiguous(**arrays: np.ndarray) -> dict[str, np.ndarray]:
     return {name: np.array(array, dtype=np.float32, order="C") for name, array in arrays.items()}
 
 
+def _tensors(file: Path, **arrays: np.ndarray) -> None:
+    """Write a file that others may read as they may read its folder; safetensors' own is for its owner."""
+    file.write_bytes(save(_contiguous(**arrays)))
+
+
 def _every(parts: Parts) -> np.ndarray:
     """Return a threshold for each feature."""
     return np.broadcast_to(
@@ -38,9 +43,9 @@ def _write_sae_lens(parts: Parts, folder: Path) -> None:
     arrays = {"W_enc": parts.encoder.T, "b_enc": parts.encoder_bias}
     arrays |= {"W_dec": parts.dictionary, "b_dec": parts.bias}
     arrays |= {"threshold": _every(parts)} if kind == "jumprelu" else {}
-    save_file(_contiguous(**arrays), folder / "sae_weights.safetensors")
+    _tensors(folder / "sae_weights.safetensors", **arrays)
     if parts.firing is not None:
-        save_file(_contiguous(sparsity=np.log10(parts.firing + 1e-10)), folder / "sparsity.safetensors")
+        _tensors(folder / "sparsity.safetensors", sparsity=np.log10(parts.firing + 1e-10))
     config = {
         "architecture": kind,
         "d_in": d,
@@ -61,7 +66,7 @@ def _write_sparsify(parts: Parts, folder: Path) -> None:
     m, d = parts.dictionary.shape
     arrays = {"encoder.weight": parts.encoder, "encoder.bias": parts.encoder_bias}
     arrays |= {"W_dec": parts.dictionary, "b_dec": parts.bias}
-    save_file(_contiguous(**arrays), folder / "sae.safetensors")
+    _tensors(folder / "sae.safetensors", **arrays)
     config = {
         "activation": "topk",
         "expansion_factor": max(1, m // d),

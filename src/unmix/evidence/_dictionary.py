@@ -28,7 +28,7 @@ from ._dictionary_rest import (
     no_tilt,
     nothing_beside,
     one_direction,
-    spectrum,
+    spectra_of,
 )
 from ._link import Link, link, unchecked
 
@@ -41,8 +41,7 @@ def links(case: Case) -> Iterator[Link]:
     here = measured(case.model, case.x[:: max(1, -(-len(case.x) // _ROWS))])
     surrogate = gaussian_like(here.x, case.rng(31))
     yield beyond_gaussian("sparser than Gaussian data", case.model, here, surrogate, "none")
-    rng = case.rng(32)
-    spectra = np.array([spectrum(here, k, rng) for k in range(len(here.atoms))])
+    spectra = spectra_of(here, case.rng(32))
     yield one_direction(spectra)
     yield no_more_than_noise(spectra)
     beside = left_beside(here)

@@ -65,7 +65,7 @@ def top_filled(a: Float[Tensor, "n m"], k: int) -> Filled:
     """Keep the k largest entries of each row, where they are above zero."""
     kept = a.topk(k, dim=1, sorted=False)
     values = kept.values.relu()
-    return Filled(torch.zeros_like(a).scatter(1, kept.indices, values), values, kept.indices)
+    return Filled(torch.zeros_like(a).scatter_(1, kept.indices, values), values, kept.indices)
 
 
 def batch_top_filled(a: Float[Tensor, "n m"], k: int) -> Filled:
@@ -73,7 +73,7 @@ def batch_top_filled(a: Float[Tensor, "n m"], k: int) -> Filled:
     flat = a.flatten()
     kept = flat.topk(min(k * len(a), len(flat)), sorted=False)
     values = kept.values.relu()
-    codes = torch.zeros_like(flat).scatter(0, kept.indices, values).view_as(a)
+    codes = torch.zeros_like(flat).scatter_(0, kept.indices, values).view_as(a)
     return Filled(codes, values, kept.indices % a.shape[1])
 
 

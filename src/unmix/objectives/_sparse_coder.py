@@ -110,7 +110,7 @@ class SparseCoder(nn.Module):
 
     def project(self) -> None:
         """Bring the rows of the dictionary back to unit length."""
-        self.decoder.copy_(F.normalize(self.decoder, dim=1))
+        self.decoder.div_(self.decoder.norm(dim=1, keepdim=True).clamp_min_(1e-12))
 
     def _codes(self, x: Tensor) -> tuple[Active | Filled, Tensor | None]:
         """Return codes, and the sparsity term where there is one."""

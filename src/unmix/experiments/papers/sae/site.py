@@ -68,7 +68,7 @@ def write_site(
     store: ActivationStore, block: Feedforward, folder: Path, n_tokens: int = N_TOKENS, lost: float = 0.0
 ) -> Path:
     """Write the file."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     if block.w_gate is None:
         raise ValueError("`block` must be gated, got a plain one. Choose a model of the Llama family.")
@@ -78,7 +78,7 @@ def write_site(
     halves = {name: weight.cpu().numpy().astype(np.float16) for name, weight in weights.items()}
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_path(folder / SITE) as temporary:
-        save_file({"inputs": inputs, "scale": scale, **halves}, temporary)
+        temporary.write_bytes(save({"inputs": inputs, "scale": scale, **halves}))
     return folder / SITE
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from unmix.estimators import SparseAutoencoder
 
 from ..sae._planted import World, amplitudes, atoms_of, noisy, rows_of, supports, world_rng
-from ._family import case_of
 
 Rng = np.random.Generator
 
@@ -48,7 +47,7 @@ class Planted:
     def model(self, shape: tuple[int, int, int], seed: int) -> SparseAutoencoder:
         """Return the model, not fitted; of the truth it knows sizes alone, rightly or wrongly."""
         m, k = max(4, round(self.size * shape[1])), max(1, round(self.sparsity * shape[2]))
-        kind = ("topk", "batch_topk")[case_of(seed, 2)]
+        kind = ("topk", "batch_topk")[seed % 2]
         settings: dict[str, Any] = {"max_iter": 20, "batch_size": 512, "lr": 0.01, "device": "cpu"}
         return SparseAutoencoder(m, k=min(k, m), activation=kind, random_state=seed, **settings)
 
