@@ -138,6 +138,7 @@ VIEWS: dict[str, View] = {
     },
     "mechanistic.overlap": SLOTS,
     "mechanistic.kinds": SLOTS,
+    "mechanistic.patience": SLOTS,
     "mechanistic.ablation": {
         "search and counting": (slots.SEARCH, slots.SIS),
         **{name: (name, slots.SIS) for name in ABLATION},
