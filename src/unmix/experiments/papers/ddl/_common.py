@@ -112,6 +112,7 @@ def make(settings: Any, seed: int, budget: str) -> Any:
         penalty=penalty,
         weight=settings.get("weight", weight),
         beta=0.05,
+        decorrelation=0.0,
         encoder=mlp,
         decoder=mlp,
         n_restarts=1,
