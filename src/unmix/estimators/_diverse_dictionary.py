@@ -32,7 +32,8 @@ default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 WEIGHT_TALL, WEIGHT_SQUARE, WEIGHT_CORRELATION = 0.015, 0.003, 0.1
 EFFORTS = ("plain", "usual", "thorough")
 _FEW_ROWS, _BATCHES, _SMALLEST, _LONG = 2000, 10, 50, 100  # few rows go in at least ten batches, in long fits
-_MORE, _PASSES, _SEARCHES = 2, 1.25, 2  # of a thorough fit: starts and width of networks; passes; searches
+# of a thorough fit: starts and width of networks; passes; searches for coordinates; least number of updates
+_MORE, _PASSES, _SEARCHES, _UPDATES = 2, 1.25, 2, 5000
 
 
 @final
@@ -50,7 +51,7 @@ class DiverseDictionaryLearning(LatentEstimator):
     45% a quarter; in the end the one with the lowest objective is kept. Ground truth takes no part.
 
     With as many latents as observed variables a code that copies x has the fewest dependencies of all. There
-    the starts are uncorrelated, correlations of the codes are penalised (`decorrelation`), coordinates are
+    starts are uncorrelated, correlations of the codes are penalised (`decorrelation`), and coordinates are
     not changed between rounds. Where independent components of x are far from normal, all but one, their laws
     tell the latents, and all restarts begin there.
 
@@ -186,10 +187,10 @@ class DiverseDictionaryLearning(LatentEstimator):
     def _trained(self, x: Tensor, pace: Pace) -> Trained:
         square, thorough = _is_square(x, self.n_components_), self.effort == "thorough"
         n_restarts = self.n_restarts * (_MORE if thorough else 1)
-        if thorough:
-            pace = replace(pace, max_iter=round(_PASSES * pace.max_iter))
         if self.effort != "plain":
             pace = _for_few(pace, len(x))
+        if thorough:
+            pace = _updated_often(replace(pace, max_iter=round(_PASSES * pace.max_iter)), len(x))
         members = build(self._plain, n_restarts, x, pace.seed)
         informed = has_linear_coordinates(members[0])
         if informed:
@@ -229,6 +230,19 @@ def _for_few(pace: Pace, n_samples: int) -> Pace:
     if n_samples >= _FEW_ROWS or pace.max_iter < _LONG:
         return pace
     return replace(pace, batch_size=min(pace.batch_size, max(_SMALLEST, n_samples // _BATCHES)))
+
+
+def _updated_often(pace: Pace, n_samples: int) -> Pace:
+    """Take batches so small that there are 5,000 updates, but of 50 rows at least; short fits stay short.
+
+    >>> pace = Pace(250, 500, 1e-3, 0)
+    >>> [_updated_often(pace, n).batch_size for n in (20_000, 10_000, 2000, 500)]
+    [500, 500, 100, 50]
+    """
+    if pace.max_iter < _LONG:
+        return pace
+    batch = max(_SMALLEST, n_samples * pace.max_iter // _UPDATES)
+    return replace(pace, batch_size=min(pace.batch_size, batch))
 
 
 def _wider(factory: Factory) -> Factory:
