@@ -80,6 +80,7 @@ VIEWS: dict[str, View] = {
     "ddl.figure5": {
         "MCC": (ddl.DEFAULT, "mcc"),
         "L1, as published": (ddl.PUBLISHED, "mcc"),
+        "L1, codes may correlate": (ddl.FREE, "mcc"),
         "paper": (ddl.DEFAULT, "mcc"),
         **beside("mcc"),
     },
