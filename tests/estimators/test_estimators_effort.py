@@ -1,17 +1,13 @@
 """Diverse dictionaries in other units and by other starts: what is gained, kept, and switched off."""
 
-from functools import partial
-
 import numpy as np
 import pytest
-from torch import nn
 
 import unmix
 from unmix import DiverseDictionaryLearning
 from unmix.data import sparse_mixing
-from unmix.estimators._diverse_dictionary import _wider
 from unmix.metrics import mcc
-from unmix.nn import mlp, residual_mlp
+from unmix.nn import mlp
 
 QUICK = {"n_restarts": 2, "max_iter": 5, "random_state": 0}
 
@@ -89,12 +85,6 @@ def test_a_thorough_fit_has_more_starts_and_wider_networks(given, tmp_path):
     assert model.decoder_.residual[0].out_features == 128
     again = unmix.load(model.save(tmp_path / "model"))
     assert np.array_equal(again.transform(given.x), model.transform(given.x))
-
-
-@pytest.mark.parametrize(("asked", "units"), [({}, nn.Tanh), ({"activation": "silu"}, nn.SiLU)])
-def test_a_thorough_fit_has_smooth_units_unless_others_are_asked_for(asked, units):
-    wider = _wider(partial(residual_mlp, hidden=(8,), **asked))(3, 2)
-    assert isinstance(wider.residual[1], units) and wider.residual[0].out_features == 16
 
 
 def test_a_thorough_fit_leaves_networks_of_other_kinds_alone(given):

@@ -32,8 +32,8 @@ default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 WEIGHT_TALL, WEIGHT_SQUARE, WEIGHT_CORRELATION = 0.015, 0.003, 0.1
 EFFORTS = ("plain", "usual", "thorough")
 _FEW_ROWS, _BATCHES, _SMALLEST, _LONG = 2000, 10, 50, 100  # few rows go in at least ten batches, in long fits
-# of a thorough fit: starts and width of networks; passes; searches for coordinates; updates at least; units
-_MORE, _PASSES, _SEARCHES, _UPDATES, _SMOOTH = 2, 1.25, 2, 5000, "tanh"
+# of a thorough fit: starts and width of networks; passes; searches for coordinates; least updates
+_MORE, _PASSES, _SEARCHES, _UPDATES = 2, 1.25, 2, 5000
 
 
 @final
@@ -76,9 +76,9 @@ class DiverseDictionaryLearning(LatentEstimator):
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories. The informed starts need `unmix.nn.residual_mlp`; other networks start at random.
     effort : {"plain", "usual", "thorough"}
-        "thorough": twice as many starts, networks twice as wide and of smooth units, a quarter more passes,
-        5,000 updates at least and a second search for coordinates, for about five times the time. "plain":
-        units as given, starts by sparsity alone and few rows in one batch, as in the first version.
+        "thorough": twice as many starts, networks twice as wide, a quarter more passes, 5,000 updates at
+        least and a second search for coordinates, for about five times the time. "plain": units as given,
+        starts by sparsity alone and few rows in one batch, as in the first version.
     n_restarts : int
         Number of starts.
     max_iter, batch_size, lr, device, checkpoint, verbose, random_state
@@ -246,17 +246,12 @@ def _updated_often(pace: Pace, n_samples: int) -> Pace:
 
 
 def _wider(factory: Factory) -> Factory:
-    """Return `residual_mlp` with layers twice as wide, of smooth units unless others were asked for.
-
-    Other networks stay as they are.
-    """
+    """Return networks with hidden layers twice as wide, where they are `residual_mlp`; else as they are."""
     given: dict[str, Any] = factory.keywords if isinstance(factory, partial) else {}
     if (factory.func if isinstance(factory, partial) else factory) is not residual_mlp:
         return factory
     hidden = given.get("hidden", signature(residual_mlp).parameters["hidden"].default)
-    return partial(
-        residual_mlp, **{"activation": _SMOOTH} | given | {"hidden": tuple(_MORE * width for width in hidden)}
-    )
+    return partial(residual_mlp, **given | {"hidden": tuple(_MORE * width for width in hidden)})
 
 
 def _around(objective: Objective, warp: Warp) -> Objective:
