@@ -71,11 +71,16 @@ MIXTURES: View = {
     "sparse basis of raw x": (pdgmm.SECOND, "mcc"),
     **beside("mcc"),
 }
+OBJECTIVES: View = {  # lower from the truth: the search fails; else the objective
+    "objective": (worlds.DEFAULT, worlds.OBJECTIVE),
+    "objective from the truth": (worlds.KEPT, worlds.OBJECTIVE),
+}
 VIEWS: dict[str, View] = {
     "ddl.recovery": {"MCC": (ddl.DEFAULT, "mcc"), "exact structures": (ddl.DEFAULT, EXACT), **beside("mcc")},
     "ddl.figure5": {
         "MCC": (ddl.DEFAULT, "mcc"),
         "L1, as published": (ddl.PUBLISHED, "mcc"),
+        "L1, codes may correlate": (ddl.FREE, "mcc"),
         "paper": (ddl.DEFAULT, "mcc"),
         **beside("mcc"),
     },
@@ -138,6 +143,7 @@ VIEWS: dict[str, View] = {
     },
     "mechanistic.overlap": SLOTS,
     "mechanistic.kinds": SLOTS,
+    "mechanistic.patience": SLOTS,
     "mechanistic.ablation": {
         "search and counting": (slots.SEARCH, slots.SIS),
         **{name: (name, slots.SIS) for name in ABLATION},
@@ -164,24 +170,31 @@ VIEWS: dict[str, View] = {
         "started at the truth": (worlds.KEPT, "mcc"),
         "told the truth": (worlds.KEPT, worlds.TOLD),
         **beside("mcc"),
+        **OBJECTIVES,
     },
     "worlds.domains": {
         "MCC within domains": (worlds.DEFAULT, "mcc"),
         "iVAE": (domain_worlds.IDENTIFIABLE, "mcc"),
+        "started at the truth": (worlds.KEPT, "mcc"),
         "told the truth": (worlds.TOLD, "mcc"),
         **beside("mcc"),
+        **OBJECTIVES,
     },
     "worlds.slots": {
         "SIS": (worlds.DEFAULT, slots.SIS),
         "slots not told": (slot_worlds.UNTOLD, slots.SIS),
+        "started at the truth": (worlds.KEPT, slots.SIS),
         "true latents": (slots.TRUTH, slots.SIS),
         **beside(slots.SIS),
+        **OBJECTIVES,
     },
     "worlds.mixtures": {
         "MCC": (worlds.DEFAULT, "mcc"),
+        "started at the truth": (worlds.KEPT, "mcc"),
         "told the truth": (worlds.TOLD, "mcc"),
         "runs that say that latents do not rest": (worlds.DEFAULT, mixture_worlds.SAID),
         **beside("mcc"),
+        **OBJECTIVES,
     },
 }
 NUMBER, NULLS, SURROGATE = "tables.number", "trust.nulls", "trust.surrogate"

@@ -96,3 +96,16 @@ def test_a_thorough_fit_leaves_networks_of_other_kinds_alone(given):
 def test_an_unknown_effort_is_refused(given):
     with pytest.raises(ValueError, match="`effort` must be one of"):
         DiverseDictionaryLearning(4, effort="most").fit(given.x)
+
+
+@pytest.mark.parametrize(("decorrelation", "there"), [(None, True), (0.0, False)])
+def test_correlations_are_penalised_in_square_data_unless_switched_off(decorrelation, there):
+    data = sparse_mixing(300, 3, profile="square", random_state=0)
+    model = DiverseDictionaryLearning(3, decorrelation=decorrelation, **QUICK).fit(data.x)
+    assert ("correlation" in model.history_.terms) is there
+
+
+def test_correlations_are_penalised_in_tall_data_where_asked():
+    data = sparse_mixing(300, 3, random_state=0)
+    plain, other = (DiverseDictionaryLearning(3, decorrelation=w, **QUICK).fit(data.x) for w in (None, 1.0))
+    assert "correlation" not in plain.history_.terms and "correlation" in other.history_.terms

@@ -89,6 +89,8 @@ def test_data_in_tiny_units_are_not_constant():
         ({"lr": -1.0}, "`lr` must be a finite number above 0"),
         ({"beta": float("inf")}, "`beta` must be a finite number above 0"),
         ({"weight": -0.1}, "`weight` must be a number of at least 0"),
+        ({"decorrelation": -0.1}, "`decorrelation` must be None or a number of at least 0, got -0.1"),
+        ({"decorrelation": "no"}, "`decorrelation` must be None or a number of at least 0, got 'no'"),
     ],
 )
 def test_bad_settings_are_named(settings, message):

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from unmix.experiments.papers.worlds._ceiling import read_off
+from unmix.estimators import CGVAE, PDGMM, DiverseDictionaryLearning, SlotAutoencoder
+from unmix.experiments.papers.worlds._ceiling import (
+    domains_from_truth,
+    from_truth,
+    mixture_from_truth,
+    read_off,
+    slots_from_truth,
+)
 from unmix.experiments.papers.worlds._draws import domains, mixture, slots, sparse
 from unmix.experiments.papers.worlds._mixings import FAMILIES, along
 from unmix.experiments.papers.worlds.slots import partition_of, scored
@@ -70,3 +77,37 @@ def test_slots_of_unequal_size_are_perfect_as_they_are_and_wrong_if_cut_elsewher
 def test_a_network_that_is_told_the_latents_reads_them_off():
     data = sparse(1500, 0, n=3, d=9)
     assert mcc(data.z, read_off(data.x, data.z, 0, 300)) > 0.97
+
+
+def test_fits_that_begin_at_the_truth_are_near_it():
+    data = sparse(800, 0, n=3, d=9)
+    kept = from_truth(DiverseDictionaryLearning(3, max_iter=25), data.x, data.z, {"kl": 0.005}, 0)
+    assert mcc(data.z, kept.told) > 0.95 and mcc(data.z, kept.codes) > 0.95
+    assert 0 < kept.objective < 9  # of nine columns of variance 1
+
+
+def test_the_truth_is_read_in_the_units_of_the_fit():
+    data = sparse(1500, 0, n=3, d=9, units="skewed")
+    kept = from_truth(DiverseDictionaryLearning(3, max_iter=25), data.x, data.z, {"kl": 0.005}, 0)
+    assert mcc(data.z, kept.told) > 0.93
+
+
+def test_domains_that_begin_at_the_truth_come_in_the_order_of_the_samples():
+    data = domains(1500, 0, n=3, d=6, n_domains=3)
+    kept = domains_from_truth(CGVAE(3, max_iter=25), data.x, data.u, data.z, 0)
+    assert mcc(data.z, kept.told, within=data.u) > 0.95 and mcc(data.z, kept.codes, within=data.u) > 0.9
+
+
+def test_slots_that_begin_at_the_truth_have_codes_of_samples_that_were_not_fitted():
+    data = slots(1500, 0, sizes=(2, 2), width=10)
+    model = SlotAutoencoder(4, slots=2, max_iter=25)
+    kept = slots_from_truth(model, data.x, data.hidden["slot"], data.z, 0, n_fit=1000)
+    truth = partition_of(data)
+    assert len(kept.codes) == 1500
+    assert scored(data.z[1000:], kept.codes[1000:], truth=truth, found=truth) > 0.8
+
+
+def test_mixtures_that_begin_at_the_truth_have_codes_that_rest():
+    data = mixture(2000, 0, n=3, n_layers=2)
+    kept = mixture_from_truth(PDGMM(3, max_iter=25), data.x, data.z, 0)
+    assert mcc(data.z, kept.told) > 0.95 and mcc(data.z, kept.codes) > 0.9

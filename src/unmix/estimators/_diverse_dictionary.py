@@ -1,5 +1,6 @@
 """Diverse dictionary learning: the decoder with the fewest dependencies that explains the data."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -31,7 +32,8 @@ default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 WEIGHT_TALL, WEIGHT_SQUARE, WEIGHT_CORRELATION = 0.015, 0.003, 0.1
 EFFORTS = ("plain", "usual", "thorough")
 _FEW_ROWS, _BATCHES, _SMALLEST, _LONG = 2000, 10, 50, 100  # few rows go in at least ten batches, in long fits
-_MORE, _PASSES, _SEARCHES = 2, 1.25, 2  # of a thorough fit: starts and width of networks; passes; searches
+# of a thorough fit: starts and width of networks; passes; searches for coordinates; least updates
+_MORE, _PASSES, _SEARCHES, _UPDATES = 2, 1.25, 2, 5000
 
 
 @final
@@ -49,9 +51,9 @@ class DiverseDictionaryLearning(LatentEstimator):
     45% a quarter; in the end the one with the lowest objective is kept. Ground truth takes no part.
 
     With as many latents as observed variables a code that copies x has the fewest dependencies of all. There
-    the starts are uncorrelated, correlations of the codes are penalised, and coordinates are not changed
-    between rounds. Where independent components of x are far from normal, all but one, their laws tell the
-    latents, and all restarts begin there.
+    starts are uncorrelated, correlations of the codes are penalised (`decorrelation`), and coordinates are
+    not changed between rounds. Where independent components of x are far from normal, all but one, their laws
+    tell the latents, and all restarts begin there.
 
     Columns in skewed units (exponentials, cubes) are read by normal scores, if as many directions as latents
     explain far more of those than of x as it is. Fewer than 2,000 rows are taken in batches of a tenth, 50
@@ -68,12 +70,15 @@ class DiverseDictionaryLearning(LatentEstimator):
         0.015, or 0.003 when there are as many latents as observed variables.
     beta : float
         Weight of the KL term.
+    decorrelation : float, optional
+        Weight of the squared correlations between codes, by default 0.1 when there are as many latents as
+        observed variables and 0 otherwise. The published objective has none.
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories. The informed starts need `unmix.nn.residual_mlp`; other networks start at random.
     effort : {"plain", "usual", "thorough"}
-        "thorough": twice as many starts, networks twice as wide, a quarter more passes, and a second search
-        for coordinates, for about five times the time. "plain": units as given, starts by sparsity alone and
-        few rows in one batch, as in the first version.
+        "thorough": twice as many starts, networks twice as wide, a quarter more passes, 5,000 updates at
+        least and a second search for coordinates, for about five times the time. "plain": units as given,
+        starts by sparsity alone and few rows in one batch, as in the first version.
     n_restarts : int
         Number of starts.
     max_iter, batch_size, lr, device, checkpoint, verbose, random_state
@@ -108,6 +113,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         penalty: Penalty = default_penalty,
         weight: float | Callable[[int], float] | None = None,
         beta: float = 0.005,
+        decorrelation: float | None = None,
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
         effort: str = "usual",
@@ -124,6 +130,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         self.penalty = penalty
         self.weight = weight
         self.beta = beta
+        self.decorrelation = decorrelation
         self.encoder = encoder
         self.decoder = decoder
         self.effort = effort
@@ -140,6 +147,10 @@ class DiverseDictionaryLearning(LatentEstimator):
         """Fit the model; arguments as for `Autoencoder`."""
         if self.effort not in EFFORTS:
             raise ValueError(f"`effort` must be one of {EFFORTS}, got {self.effort!r}. Choose one.")
+        if self.decorrelation is not None and not _is_weight(self.decorrelation):
+            raise ValueError(
+                f"`decorrelation` must be None or a number of at least 0, got {self.decorrelation!r}."
+            )
         super().fit(X, y)
         return self
 
@@ -156,8 +167,14 @@ class DiverseDictionaryLearning(LatentEstimator):
             else map(_wider, (self.encoder, self.decoder))
         )
         networks = encoder(n_features, 2 * n), decoder(n, n_features)
-        square = n_features == n
-        return Objective(*networks, n, variational=True, penalty=self.penalty, decorrelate=square)
+        decorrelate = self._decorrelation(n_features) > 0
+        return Objective(*networks, n, variational=True, penalty=self.penalty, decorrelate=decorrelate)
+
+    def _decorrelation(self, n_features: int) -> float:
+        """Return the weight of correlations between codes."""
+        if self.decorrelation is not None:
+            return float(self.decorrelation)
+        return WEIGHT_CORRELATION if n_features == self.n_components_ else 0.0
 
     def _train(self, x: Tensor, pace: Pace) -> Trained:
         warp = None if self.effort == "plain" else better_units(x, self.n_components_)
@@ -170,10 +187,10 @@ class DiverseDictionaryLearning(LatentEstimator):
     def _trained(self, x: Tensor, pace: Pace) -> Trained:
         square, thorough = _is_square(x, self.n_components_), self.effort == "thorough"
         n_restarts = self.n_restarts * (_MORE if thorough else 1)
-        if thorough:
-            pace = replace(pace, max_iter=round(_PASSES * pace.max_iter))
         if self.effort != "plain":
             pace = _for_few(pace, len(x))
+        if thorough:
+            pace = _updated_often(replace(pace, max_iter=round(_PASSES * pace.max_iter)), len(x))
         members = build(self._plain, n_restarts, x, pace.seed)
         informed = has_linear_coordinates(members[0])
         if informed:
@@ -181,8 +198,8 @@ class DiverseDictionaryLearning(LatentEstimator):
             _start(members, x, torch.Generator().manual_seed(pace.seed), laws=laws)
         default = WEIGHT_SQUARE if square else WEIGHT_TALL
         weights = {"kl": self.beta, "penalty": default if self.weight is None else self.weight}
-        if square:
-            weights["correlation"] = WEIGHT_CORRELATION
+        if correlation := self._decorrelation(x.shape[1]):
+            weights["correlation"] = correlation
         improve = rebase if informed and not square else None
         return train_restarts(
             members,
@@ -193,6 +210,10 @@ class DiverseDictionaryLearning(LatentEstimator):
             improve=improve,
             improve_rounds=_SEARCHES if thorough else 1,
         )
+
+
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
 
 
 def _is_square(x: Tensor, n_components: int) -> bool:
@@ -209,6 +230,19 @@ def _for_few(pace: Pace, n_samples: int) -> Pace:
     if n_samples >= _FEW_ROWS or pace.max_iter < _LONG:
         return pace
     return replace(pace, batch_size=min(pace.batch_size, max(_SMALLEST, n_samples // _BATCHES)))
+
+
+def _updated_often(pace: Pace, n_samples: int) -> Pace:
+    """Take batches so small that there are 5,000 updates, but of 50 rows at least; short fits stay short.
+
+    >>> pace = Pace(250, 500, 1e-3, 0)
+    >>> [_updated_often(pace, n).batch_size for n in (20_000, 10_000, 2000, 500)]
+    [500, 500, 100, 50]
+    """
+    if pace.max_iter < _LONG:
+        return pace
+    batch = max(_SMALLEST, n_samples * pace.max_iter // _UPDATES)
+    return replace(pace, batch_size=min(pace.batch_size, batch))
 
 
 def _wider(factory: Factory) -> Factory:

@@ -42,6 +42,7 @@ EXPERIMENTS = (
     "mechanistic.overlap",
     "mechanistic.kinds",
     "mechanistic.ablation",
+    "mechanistic.patience",
     "scale.ddl",
     "scale.pdgmm",
     "scale.cg",

@@ -8,6 +8,7 @@ from .._grid import grid
 
 DEFAULT, BEFORE, THOROUGH = "unmix default", "defaults of 0.1", "unmix, thorough"
 KEPT, TOLD = "started at the truth", "told the truth"
+OBJECTIVE = "objective"  # lower at the truth than where a search ends: the search fails, else the objective
 BUDGETS = ("smoke", "laptop")
 FEW = 300  # rows at the smallest budget
 # what the smallest budget does instead of the defaults, which are those of the estimators elsewhere
