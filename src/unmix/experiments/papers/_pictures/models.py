@@ -23,7 +23,6 @@ HSU: dict[str, Any] = {
     "QLAE": QLAE,
 }
 STEPS = {"smoke": 2, "laptop": 3000, "gpu": 12_000}
-LONG = STEPS | {"gpu": 20_000}  # of the published networks
 TINY = {
     "encoder": partial(strided_encoder, widths=(4, 4), dense=(8,)),
     "decoder": partial(strided_decoder, widths=(4, 4), dense=(8,)),
@@ -68,9 +67,8 @@ def make(settings: dict[str, Any], n_factors: int, budget: str, **run: Any) -> A
     -------
     estimator, not fitted
     """
-    large = settings.get("networks") == "published"
-    networks, steps = (PUBLISHED, LONG) if large else (NETWORKS, STEPS)
-    changes = {"n_components": 2 * n_factors, "max_steps": steps[budget], "schedule": "one_cycle"}
+    networks = PUBLISHED if settings.get("networks") == "published" else NETWORKS
+    changes = {"n_components": 2 * n_factors, "max_steps": STEPS[budget], "schedule": "one_cycle"}
     changes |= networks[budget] | {name: settings[name] for name in ("weight_decay",) if name in settings}
     dataset = TUNED_FOR.get(settings["twin"])
     return HSU[settings["model"]].preset("hsu2023", dataset=dataset, **(changes | run))
