@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from unmix.experiments.engine import Place
 from unmix.experiments.papers.cg import gan
@@ -12,7 +13,7 @@ def found(row, column):
     return gan.run(cell, 0, "smoke", Place("cpu"))
 
 
-@pytest.mark.parametrize("world", [gan.DIGITS, gan.ROOMS])
+@pytest.mark.parametrize("world", [gan.DIGITS, gan.STYLES, gan.ROOMS])
 def test_real_pairs_are_nearer_than_noise_and_pairs_are_pairs(world):
     real, noise = found(gan.REAL, world), found(gan.NOISE, world)
     assert real[gan.FRECHET] < noise[gan.FRECHET] and real[gan.KERNEL] < noise[gan.KERNEL]
@@ -30,7 +31,19 @@ def test_a_generator_gets_every_score():
     assert all(np.isfinite(value) for value in scores.values()) and scores[gan.SPECIFIC] == 1
 
 
-def test_digits_come_from_a_folder_where_one_is_named(tmp_path):
-    with pytest.raises(ValueError, match="`folder` must hold MNIST"):
+def test_a_folder_without_digits_and_styles_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="`data` must hold files of MNIST, two folders"):
         gan.pairs_of(gan.DIGITS, 16, 0, str(tmp_path))
-    assert gan.data_name(None) != gan.data_name(str(tmp_path))
+
+
+def test_styles_come_from_two_folders_of_pictures(tmp_path):
+    for place, style in enumerate(("first", "second")):
+        (tmp_path / style).mkdir()
+        for number in range(3):
+            grey = np.full((8, 8, 3), 40 * number + place, np.uint8)
+            Image.fromarray(grey).save(tmp_path / style / f"{number}.png")
+    assert "emoji" in gan.data_name(str(tmp_path)) and "emoji" not in gan.data_name(None)
+    pairs = gan.pairs_of(gan.STYLES, 8, 0, str(tmp_path))
+    assert sorted(pairs.first[:, 0, 0, 0]) == [0, 40, 80]
+    np.testing.assert_array_equal(pairs.second, pairs.first + 1)
+    assert len(gan.pairs_of(gan.DIGITS, 8, 0, str(tmp_path)).first) == 1797  # no files of MNIST there

@@ -80,6 +80,24 @@ PENALTIES = {"none": None, "latent": latent_sparsity, "secants": partial(depende
 PENALTIES |= SAMPLED | {"group": partial(dependency_sparsity, columns=2, form="group")}
 
 
+@pytest.mark.parametrize("penalty", ["secants", "secants, 1 columns", "secants, 2 columns"])
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_secants_are_taken_in_one_pass_with_the_batch(penalty, share, monkeypatch):
+    secants, rows = PENALTIES[penalty], []
+    member = diffusion(penalty=secants, share=share)
+    network = type(member.decoder.network).forward
+    monkeypatch.setattr(
+        type(member.decoder.network), "forward", lambda *given: rows.append(len(given[1])) or network(*given)
+    )
+    found = seeded_terms(member, *noisy())
+    assert len(rows) == 1 and rows[0] > 4
+    member.penalty = lambda decoder, z: secants(decoder, z)  # nobody can tell what it asks for
+    apart = seeded_terms(member, *noisy())
+    assert len(rows) == 3
+    for name, value in found.items():
+        assert float(value.detach()) == pytest.approx(float(apart[name].detach()), rel=1e-9), name
+
+
 @pytest.mark.parametrize("target", ["noise", "velocity"])
 @pytest.mark.parametrize("through", ["noise", "image"])
 @pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)

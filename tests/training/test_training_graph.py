@@ -256,6 +256,7 @@ def test_a_loss_that_cannot_be_compiled_is_called_as_it_is(monkeypatch):
 @pytest.mark.gpu
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, by its own compiler
+@pytest.mark.filterwarnings("ignore:TensorFloat32 tensor cores:UserWarning")  # its compiler's advice
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize("graph", [False, True])
 def test_compiled_steps_agree_on_cuda(graph):

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unmix._group import among, gathered, mine, normals, of_some, whole
+from unmix._group import among, current, gathered, mine, normals, of_some, whole
 
 from ._likelihood import Penalty, wide
 from ._vae import as_floats
@@ -251,31 +251,64 @@ class DiffusionObjective(nn.Module):
         """Return the terms for times and noise that were drawn."""
         z, clean = wide(self.encoder(x)), self.decoder.space.inside(x)
         noisy = self.decoder.noised(clean, t, noise)
-        told = self.decoder.velocity(noisy, t, z)
+        told, penalty = self._passed(noisy, t, z)
         if self.target == "noise":
             found = {"noise": F.mse_loss(self.decoder.noise(noisy, t, told), noise)}
         else:
             found = {"velocity": F.mse_loss(told, self.decoder.noised(noise, t, -clean))}
-        if self.penalty is not None:
-            rows = range(max(1, round(self.share * whole(len(x)))))
+        return found if penalty is None else found | {"penalty": penalty}
+
+    def _passed(
+        self, noisy: Float[Tensor, "n *x"], t: Int[Tensor, " n"], z: Float[Tensor, "n k"]
+    ) -> tuple[Float[Tensor, "n *x"], Float[Tensor, ""] | None]:
+        """Return what the network tells of a batch, and the penalty: by one pass for both where it can be.
+
+        A small batch costs a GPU nearly as much as a large one. Differences ask the network for values alone,
+        which are computed beside those of the batch, unless in half precision or by several processes.
+        """
+        if self.penalty is None:
+            return self.decoder.velocity(noisy, t, z), None
+        rows = range(max(1, round(self.share * whole(len(z)))))
+        if self._in_one_pass(z):
+            beside = _Beside(self, noisy, t, z, len(rows))
+            penalty = self.penalty(beside, z[: len(rows)])
+            told = beside.told
+        else:
             with among(rows, noisy, t, z) as (some, times, codes):
-                total = self.penalty(partial(self.told, some, times), codes) / noisy[0].numel()
-            found["penalty"] = of_some(total, rows)
-        return found
+                penalty = self.penalty(partial(self.told, some, times), codes)
+            penalty, told = of_some(penalty, rows), None
+        told = self.decoder.velocity(noisy, t, z) if told is None else told
+        return told, penalty / noisy[0].numel()
+
+    def _in_one_pass(self, z: Float[Tensor, "n k"]) -> bool:
+        """Say whether the penalty asks for values alone, of rows that this process has in full precision."""
+        precise = not torch.is_autocast_enabled(z.device.type)
+        return self.penalty is not None and _by_differences(self.penalty) and precise and not current().parted
 
     def told(
         self, x: Float[Tensor, "m *x"], t: Int[Tensor, " m"], z: Float[Tensor, "n k"]
     ) -> Float[Tensor, "n *x"]:
         """Return what is told of noisy images, again for every further set of codes."""
-        times, left = divmod(len(z), len(t))
+        x, t = self._again(x, t, len(z))
+        return self._seen(x, t, self.decoder.velocity(x, t, z))
+
+    def _again(
+        self, x: Float[Tensor, "m *x"], t: Int[Tensor, " m"], n: int
+    ) -> tuple[Float[Tensor, "n *x"], Int[Tensor, " n"]]:
+        """Return noisy images and their times once more for every further set of codes."""
+        times, left = divmod(n, len(t))
         if left:
             raise ValueError(
-                f"`penalty` must decode all {len(t)} codes at once, each beside its own image, got {len(z)}. "
+                f"`penalty` must decode all {len(t)} codes at once, each beside its own image, got {n}. "
                 "Take columns of the Jacobian: partial(dependency_sparsity, columns=1)."
             )
-        x, t = x.repeat(times, *[1] * (x.ndim - 1)), t.repeat(times)
-        told = self.decoder.velocity(x, t, z)
-        return (self.decoder.noise if self.through == "noise" else self.decoder.denoised)(x, t, told)
+        return x.repeat(times, *[1] * (x.ndim - 1)), t.repeat(times)
+
+    def _seen(
+        self, x: Float[Tensor, "n *x"], t: Int[Tensor, " n"], velocity: Float[Tensor, "n *x"]
+    ) -> Float[Tensor, "n *x"]:
+        """Return what a penalty looks at."""
+        return (self.decoder.noise if self.through == "noise" else self.decoder.denoised)(x, t, velocity)
 
     def times(self, place: Float[Tensor, "n 1"]) -> Int[Tensor, " n"]:
         """Return times that cover the whole evenly from a random place on, also in a part of a batch."""
@@ -283,3 +316,32 @@ class DiffusionObjective(nn.Module):
         steps = mine(torch.arange(whole(len(place)), device=place.device)) * _GOLDEN
         share = torch.remainder(first + steps, 1.0)
         return (share * self.decoder.n_times).long().clamp(max=self.decoder.n_times - 1)
+
+
+class _Beside:
+    """From codes to what is told of noisy images; the first call computes a whole batch beside them.
+
+    Attributes
+    ----------
+    told : Tensor, optional
+        What the network told of the batch, once somebody has called.
+    """
+
+    def __init__(self, objective: DiffusionObjective, noisy: Tensor, t: Tensor, z: Tensor, n: int) -> None:
+        self.objective, self.batch, self.n = objective, (noisy, t, z), n
+        self.told: Tensor | None = None
+
+    def __call__(self, codes: Float[Tensor, "m k"]) -> Float[Tensor, "m *x"]:
+        noisy, t, z = self.batch
+        x, at = self.objective._again(noisy[: self.n], t[: self.n], len(codes))
+        if self.told is not None:
+            return self.objective._seen(x, at, self.objective.decoder.velocity(x, at, codes))
+        both = zip((noisy, t, z), (x, at, codes), strict=True)
+        velocity = self.objective.decoder.velocity(*(torch.cat(pair) for pair in both))
+        self.told = velocity[: len(z)]
+        return self.objective._seen(x, at, velocity[len(z) :])
+
+
+def _by_differences(penalty: Penalty) -> bool:
+    """Say whether a penalty is known to take differences, and no derivatives, of what it looks at."""
+    return getattr(penalty, "keywords", {}).get("step") is not None

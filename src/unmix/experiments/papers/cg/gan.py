@@ -8,16 +8,19 @@ centred within domains, over that between strangers. It is 1 where nothing is ke
 that ignores the domain, whose distances are then high. References are real images, whose partners are true
 pairs, and pixel noise. The sparse term has weight 1: of about .04 in a first run (seed 0, no score looked at)
 it is a hundredth of the generator's loss, and with the published weight, .01 in our units, a ten-thousandth.
-Digits are scikit-learn's, or MNIST's where `--data` names a folder with its files.
+Digits are scikit-learn's, or MNIST's where `--data` names a folder with its files. Styles are emoji of two
+vendors where that folder has a folder of pictures for each, and else digits as they are and their outlines.
 """
 
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from scipy.ndimage import grey_erosion
 
-from unmix.data import shapes3d, two_colours
+from unmix.data import paired_styles, shapes3d, two_colours
 from unmix.estimators import CGGAN
 from unmix.metrics import content_distance, frechet_distance, kernel_distance
 from unmix.nn import conv_encoder, efficientnet_lite0, style_discriminator, style_generator
@@ -36,7 +39,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "i-StyleGAN (no sparse term)": {"sparse": None},
     "StyleGAN2, conditional": {"sparse": None, "changes": "labels"},
 }
-DIGITS, ROOMS = "two-colour digits", "Shapes3D twin, two shapes"
+DIGITS, STYLES, ROOMS = "two-colour digits", "two styles", "Shapes3D twin, two shapes"
 FRECHET, KERNEL, CONTENT, SPECIFIC = (
     "Frechet distance",
     "kernel distance",
@@ -71,7 +74,7 @@ CELLS = tuple(
         always=value != SPECIFIC,
         settings={"method": row, "world": column},
     )
-    for column in (DIGITS, ROOMS)
+    for column in (DIGITS, STYLES, ROOMS)
     for row in (*METHODS, REAL, NOISE)
     for value in (FRECHET, KERNEL, CONTENT, *((SPECIFIC,) if row in METHODS else ()))
 )
@@ -89,8 +92,10 @@ class Pairs(NamedTuple):
 
 
 def data_name(folder: str | None) -> str:
-    """Say which digits a run takes."""
-    return "scikit-learn's digits" if folder is None else "digits of MNIST"
+    """Say which digits and styles a run takes."""
+    digits = "scikit-learn's digits" if _mnist_in(folder) is None else "digits of MNIST"
+    styles = "their outlines" if _styles_in(folder) is None else "emoji of two vendors"
+    return f"{digits} and {styles}"
 
 
 def run(cell: Cell, seed: int, budget: str, place: Place, data: str | None = None) -> dict[str, float]:
@@ -106,15 +111,48 @@ def run(cell: Cell, seed: int, budget: str, place: Place, data: str | None = Non
 
 def pairs_of(world: str, size: int, seed: int, folder: str | None = None) -> Pairs:
     """Draw pairs of a world, in random order."""
+    if folder is not None and _mnist_in(folder) is None and _styles_in(folder) is None:
+        raise ValueError(
+            f"`data` must hold files of MNIST, two folders of pictures or both, {folder!r} does not. Leave "
+            "it out for the digits of scikit-learn."
+        )
     rng = np.random.default_rng(seed)
     if world == DIGITS:
-        images = two_colours(size=size, folder=folder).images
-        order = rng.permutation(len(images) // 2)
-        return Pairs(images[::2][order], images[1::2][order])
+        return _shuffled(two_colours(size=size, folder=_mnist_in(folder)).images, rng)
+    if world == STYLES:
+        return _shuffled(_styles(size, folder), rng)
     twin = shapes3d(size=max(16, size))
     factors = np.array(twin.factors[rng.choice(len(twin), 3000, replace=False)])
     sides = [np.asarray(twin.render(_with_shape(factors, shape))) for shape in _SHAPES]
     return Pairs(*(side[:, :: max(1, 16 // size), :: max(1, 16 // size)] for side in sides))
+
+
+def _shuffled(images: np.ndarray, rng: np.random.Generator) -> Pairs:
+    """Part images that come in pairs, one after the other, and shuffle the pairs."""
+    order = rng.permutation(len(images) // 2)
+    return Pairs(images[::2][order], images[1::2][order])
+
+
+def _styles(size: int, folder: str | None) -> np.ndarray:
+    """Return pictures in two styles, one pair after the other."""
+    folders = _styles_in(folder)
+    if folders is not None:
+        return np.asarray(paired_styles(*folders, size=size).images)
+    light = np.asarray(two_colours(size=size).images)[::2].max(-1, keepdims=True)
+    inner = grey_erosion(light, size=(1, 3, 3, 1))
+    both = np.stack([light, light - inner], 1).reshape(-1, *light.shape[1:])
+    return 255 - both.repeat(3, -1)
+
+
+def _mnist_in(folder: str | None) -> str | None:
+    """Return a folder, if it has files of MNIST."""
+    return folder if folder is not None and any(Path(folder).glob("*images?idx3-ubyte*")) else None
+
+
+def _styles_in(folder: str | None) -> list[Path] | None:
+    """Return the two folders of pictures in a folder, if these are there."""
+    found = [] if folder is None else sorted(path for path in Path(folder).iterdir() if path.is_dir())
+    return found if len(found) == 2 else None
 
 
 def _with_shape(factors: np.ndarray, shape: int) -> np.ndarray:
