@@ -34,7 +34,7 @@ def test_fit_without_a_number_looks_for_it_and_says_so(folder, unmix, tmp_path):
     table = (folder / "data.csv", "--drop", "batch")
     result = unmix("fit", *table, "--out", tmp_path / "model", "--max-iter", 2, "--n-restarts", 1)
     assert result.code == 0, result.err
-    assert "--n-components was not given" in result.err and "2 latents" in result.err
+    assert "Looking for the number of latents" in result.err and "2 latents" in result.err
 
 
 @pytest.mark.parametrize(
