@@ -118,7 +118,7 @@ def pairs_of(world: str, size: int, seed: int, folder: str | None = None) -> Pai
         )
     rng = np.random.default_rng(seed)
     if world == DIGITS:
-        return _shuffled(two_colours(size=size, folder=_mnist_in(folder)).images, rng)
+        return _shuffled(np.asarray(two_colours(size=size, folder=_mnist_in(folder)).images), rng)
     if world == STYLES:
         return _shuffled(_styles(size, folder), rng)
     twin = shapes3d(size=max(16, size))
