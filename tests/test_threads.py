@@ -1,14 +1,12 @@
 """Threads: as many as work is worth, the user's setting afterwards, and the same latents with one or two."""
 
-import os
-
 import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
 
 from families import DICTIONARIES, ESTIMATORS, IMAGE_MAKERS, IMAGE_READERS, TRANSFORMERS, label
-from unmix import FastICA, _threads
+from unmix import FastICA
 from unmix._threads import threads, worth
 from unmix.training import Minibatches, minimise
 
@@ -85,28 +83,6 @@ def test_threads_are_those_of_the_work_and_never_more_than_set(user):
     with pytest.raises(ZeroDivisionError), threads(1):
         1 / 0  # noqa: B018
     assert torch.get_num_threads() == 1
-
-
-@pytest.mark.parametrize(("running", "expected"), [(1, 2), (2, 1), (4, 1)])
-def test_large_work_leaves_cores_to_others_unless_a_number_was_set(running, expected, user, monkeypatch):
-    user(2)
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-    monkeypatch.setattr(_threads, "_running", lambda: running)
-    with threads(worth(1e12)) as n:
-        assert n == 2, "the user's number"
-    monkeypatch.setattr(_threads, "_USUAL", 2)
-    for name in _threads._SET_BY:
-        monkeypatch.delenv(name, raising=False)
-    with threads(worth(1e12)) as n:
-        assert n == expected == _threads.free()
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    with threads(worth(1e12)) as n:
-        assert n == 2
-
-
-def test_free_cores_are_one_at_least_and_no_more_than_there_are():
-    assert 1 <= _threads.free() <= (os.cpu_count() or 1)
-    assert _threads._running() >= 1
 
 
 @pytest.mark.parametrize(("width", "expected"), [(4, 1), (2**15, 2)])

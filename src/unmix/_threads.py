@@ -3,25 +3,18 @@
 Threads that share a small operation wait for each other at its end; where other processes want the cores, one
 of them may be asleep, and the wait takes longer than the work. What is added up by several threads is rounded
 otherwise than by one, which long training turns into other numbers. So small work has one thread, whatever
-is set, and gives the same numbers everywhere; large work has up to as many as torch was set to, and where
-nobody set a number no more than there are cores which other processes leave free when it begins.
+is set, and gives the same numbers everywhere; large work has up to as many as torch was set to.
 """
 
-import os
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import torch
 
 _EACH = 2**28  # multiplications of a step that keep a thread busy, some tens of milliseconds
-_SET_BY = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
-_USUAL = torch.get_num_threads()
-_LOOKS, _PAUSE = 5, 0.002  # at what runs beside, and seconds between two of them
 _LOCK = threading.Lock()
 _INSIDE: list[int] = []  # what torch was set to, once for each block of code that is inside
 
@@ -49,8 +42,6 @@ def threads(wanted: int) -> Iterator[int]:
         before = torch.get_num_threads()
         _INSIDE.append(_INSIDE[0] if _INSIDE else before)
         n = max(1, min(wanted, _INSIDE[0]))
-        if n > 1 and not _is_set(_INSIDE[0]):
-            n = min(n, free())
     try:
         with _linear_algebra(n, outermost=len(_INSIDE) == 1):
             _set(n)
@@ -70,26 +61,6 @@ def worth(multiplications: float) -> int:
     (1, 3, 37)
     """
     return max(1, int(multiplications / _EACH))
-
-
-def free() -> int:
-    """Return how many cores other processes leave free now, one at least; all where that can't be told."""
-    cores = os.cpu_count() or 1
-    try:
-        return max(1, cores + 1 - min(_running() for _ in range(_LOOKS)))
-    except (OSError, ValueError, IndexError):
-        return cores
-
-
-def _running() -> int:
-    """Return how many threads of the whole machine run or wait for a core, this one among them."""
-    time.sleep(_PAUSE)
-    return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
-
-
-def _is_set(n: int) -> bool:
-    """Say whether somebody chose this number of threads, by the environment or by torch."""
-    return n != _USUAL or any(name in os.environ for name in _SET_BY)
 
 
 def _set(n: int) -> None:
