@@ -97,6 +97,14 @@ def commands(path):
             yield lines
 
 
+def _lines(page):
+    return [line for block in blocks(ROOT / page) for line in block.splitlines()]
+
+
+def _of_a_checkout(line):
+    return line.startswith("pip install ") and "dist/" not in line
+
+
 def smaller(line):
     for asked, enough in SMALLER.items():
         line = re.sub(asked, enough, line)
@@ -262,10 +270,6 @@ def wheel(tmp_path_factory):
     return folder
 
 
-def _lines(page):
-    return [line for block in blocks(ROOT / page) for line in block.splitlines()]
-
-
 def test_the_wheel_is_compact_and_is_installed_by_the_line_shown(wheel, tmp_path):
     line = next(line for line in _lines("docs/install.md") if line.startswith("pip install dist/"))
     made = wheel / shlex.split(line)[2]
@@ -278,6 +282,15 @@ def test_the_wheel_is_compact_and_is_installed_by_the_line_shown(wheel, tmp_path
     )
     assert told.stdout.decode().strip() == unmix.__version__
     assert (tmp_path / "unmix" / "report" / "templates" / "explorer" / "plane.js").is_file()
+
+
+@pytest.mark.parametrize("line", [line for page in PAGES for line in _lines(page) if _of_a_checkout(line)])
+def test_pip_takes_a_checkout_by_the_line_shown(line, wheel):
+    words = [sys.executable, "-m", *shlex.split(line, comments=True), "--dry-run", "--no-deps"]
+    done = subprocess.run(words, cwd=wheel, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "does not provide the extra" not in done.stderr
+    assert f"Would install unmix-{unmix.__version__}" in done.stdout
 
 
 def test_what_make_is_told_is_a_target():
