@@ -13,7 +13,8 @@ from ._judge import Judge, Known, Progress
 from ._methods import METHODS, Method, method_named
 from ._scores import Evaluation
 
-MAX_ROWS, LEAST_ROWS = 10_000, 1000
+MAX_ROWS = 10_000  # that are compared
+LEAST_ROWS = 1000
 MAX_ENTRIES = 1 << 23  # of the rows that methods are compared on: each method makes several such tables
 
 
