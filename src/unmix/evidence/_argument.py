@@ -87,7 +87,7 @@ _MISSING = {
 
 def no_argument(case: Case) -> Iterator[Link]:
     """Say that nothing identifies the latents of a model that only fits."""
-    method = findings_of(case.model).method
+    method = case.findings.method
     why = f"{method} fits x, {_MISSING.get(method, 'and a rotation of its latents fits as well')}"
     yield link("a theorem", 0.0, 0.0, -3.0, [why] * case.codes.shape[1])
 

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from unmix._findings import Findings, findings_of
 from unmix._fitted import Fitted
 from unmix._waiting import waiting
 from unmix.estimators._latent_estimator import LatentEstimator
@@ -64,6 +65,11 @@ class Case:
     def rng(self, purpose: int) -> np.random.Generator:
         """Return a generator of its own for each purpose, so that one more draw here moves nothing there."""
         return np.random.default_rng((self.random_state or 0, purpose))
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What the model found."""
+        return findings_of(self.model)
 
     @cached_property
     def codes(self) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from unmix._findings import ability, findings_of
+from unmix._findings import Findings, ability, findings_of
 from unmix.rows import ActivationStore, Rows, file_rows
 from unmix.tables import features_of
 
@@ -41,7 +41,8 @@ def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | 
         raise TypeError(f"`model` must have `transform`, got {type(model).__name__}. Pass a fitted model.")
     if ability(model, "fit") is not None:
         check_is_fitted(model)
-    x, stride = _rows(model, X)
+    told = findings_of(model)
+    x, stride = _rows(told, X)
     if x.ndim not in (2, 4) or x.dtype.kind not in "fiub":
         raise ValueError(
             f"`X` must be a numeric table (n_samples, n_features) or images, got shape {x.shape}. Flatten it."
@@ -49,7 +50,7 @@ def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | 
     if len(x) < LEAST:
         raise ValueError(f"`X` must have at least {LEAST} rows to be halved, got {len(x)}. Collect more.")
     if x.ndim == 2:
-        x = _finite(x, findings_of(model).n_features_in)
+        x = _finite(x, told.n_features_in)
     return x, _labels(model, domains, len(x), stride)
 
 
@@ -64,7 +65,7 @@ def _finite(x: np.ndarray, n_features: int | None) -> np.ndarray:
     return x.astype(np.float64, copy=False)
 
 
-def _rows(model: Any, X: Any) -> tuple[np.ndarray, int]:
+def _rows(told: Findings, X: Any) -> tuple[np.ndarray, int]:
     """Return the rows as an array, and that every how many-th was taken."""
     if hasattr(X, "rendered"):
         stride = max(1, -(-len(X) // PICTURES))
@@ -74,7 +75,7 @@ def _rows(model: Any, X: Any) -> tuple[np.ndarray, int]:
     X = X if isinstance(X, Rows) else features_of(X)
     table = file_rows(X, lambda n_columns: _BLOCK) if isinstance(X, str | os.PathLike) else X
     names = table.names if isinstance(table, Rows) else getattr(X, "columns", None)
-    _check_names(findings_of(model).feature_names_in, names)
+    _check_names(told.feature_names_in, names)
     if not isinstance(table, Rows):
         whole = np.asarray(X.detach().cpu() if hasattr(X, "detach") else X)
         stride = max(1, -(-len(whole) // MOST)) if whole.ndim == 2 else 1

@@ -30,13 +30,14 @@ def forbidden(codes: np.ndarray) -> np.ndarray:
     >>> bool(abs(forbidden(z)[0, 1]) < 3 < abs(forbidden(z + 0.3 * z[:, ::-1])[0, 1]))  # mixed, and alike
     True
     """
-    y = standard(thinned(codes, _MOST))
+    y = standard(thinned(codes, _MOST)).astype(np.float32)  # errors of means are far larger than rounding
     bent, squares = np.tanh(y), np.square(y)
-    own, slope = bent * y, 1 - np.square(bent)
+    own, bent_squares = bent * y, np.square(bent)
+    slope = 1 - bent_squares
     moved = own.mean(0) - slope.mean(0)  # by a rotation; 0 for a Gaussian component
     stretch = _with_transpose(np.outer(own.mean(0) + slope.mean(0), moved)) / 2  # what correlation would do
     means = _with_transpose(moved * _mean(bent, y)) - stretch * _mean(y, y)
-    second = _with_transpose(np.square(moved) * _mean(np.square(bent), squares))
+    second = _with_transpose(np.square(moved) * _mean(bent_squares, squares))
     second += 2 * np.outer(moved, moved) * _mean(own, own) + np.square(stretch) * _mean(squares, squares)
     second -= 2 * stretch * _with_transpose(moved * _mean(own, squares))
     error = np.sqrt(np.maximum(second - np.square(means), 0) / len(y))

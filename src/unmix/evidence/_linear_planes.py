@@ -66,7 +66,9 @@ def _some(y: np.ndarray) -> np.ndarray:
 
 def standard(y: np.ndarray) -> np.ndarray:
     """Centre columns and give them unit variance, where they have any."""
-    return (y - y.mean(0)) / np.maximum(y.std(0), 1e-300)
+    centred = y - y.mean(0)
+    centred /= np.maximum(np.sqrt(np.einsum("ij,ij->j", centred, centred) / len(centred)), 1e-300)
+    return centred
 
 
 def confusable(entropy: np.ndarray, left: np.ndarray, asked: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from unmix._findings import findings_of
 from unmix._waiting import called, stages, waiting
 
 from ._argument import argument_for
@@ -19,7 +18,7 @@ _SHARE = 0.5  # of the time of the fit that a refit to half of the rows takes
 def shown(verbose: bool | None, case: Case) -> Iterator[None]:
     """Show every refit that a case makes, by default on a terminal; nothing where there is none."""
     costs = refits(argument_for(case.model).kind, case.effort)
-    took = getattr(findings_of(case.model).history, "seconds", None)  # a model of another make has none
+    took = getattr(case.findings.history, "seconds", None)  # a model of another make has none
     guess = None if took is None else sum(costs) * _SHARE * took
     plan = f"{len(costs)} refit{'s' * (len(costs) > 1)} to halves of {len(case.x):,} rows"
     with waiting(verbose if costs else False, "trust", plan=plan, guess=guess) as show:

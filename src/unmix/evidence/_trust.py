@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmix._findings import findings_of
 from unmix._fitted import without_names
 from unmix._html import panel, table, words
 
@@ -249,11 +248,11 @@ def trust(
     with shown(verbose, case), without_names():
         evidence = tuple(argument.links(case))
     return Trust(
-        findings_of(model).method,
+        case.findings.method,
         argument.kind,
         argument.theorem,
         argument.up_to,
-        units_of(model, case.codes.shape[1]),
+        units_of(case.findings, case.codes.shape[1]),
         evidence,
         chain_for(argument.kind, effort),
         effort,
