@@ -67,6 +67,7 @@ some = slice(None, None, 1 if os.environ.get("UNMIX_CONTRACTS") == "all" else 6)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # PDGMM fits networks of full size four times in one check
 @pytest.mark.parametrize(every_check.args[0], list(every_check.args[1])[some], **every_check.kwargs)
 def test_every_estimator_passes_them_also_with_its_own_networks(estimator, check):
     check(estimator)
