@@ -2,10 +2,13 @@
 
 import os
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from unmix._files import atomic_path, atomic_write
+from unmix._untrusted import read_json, require_regular
 
 
 @pytest.mark.parametrize("data", ["ü and β", b"\x00\x01"])
@@ -50,3 +53,23 @@ def test_a_folder_or_a_missing_folder_is_refused(tmp_path):
         atomic_write(tmp_path, "x")
     with pytest.raises(FileNotFoundError):
         atomic_write(tmp_path / "none" / "a.txt", "x")
+
+
+def test_a_file_that_is_removed_while_it_is_looked_at_is_never_called_a_device(tmp_path):
+    path, stop = tmp_path / "one.json", threading.Event()
+
+    def come_and_go():
+        while not stop.is_set():
+            path.write_text("[1]")
+            path.unlink()
+
+    with ThreadPoolExecutor(1) as threads:
+        other = threads.submit(come_and_go)
+        try:
+            for _ in range(5000):
+                require_regular(path)
+        finally:
+            stop.set()
+        other.result()
+    with pytest.raises(FileNotFoundError):
+        read_json(path)

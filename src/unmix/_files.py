@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import socket
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +44,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(path)
     if target.is_dir():
         raise ValueError(f"`path` must be a file, got the folder {str(target)!r}. Add a file name.")
-    if target.exists() and not target.is_file():
+    if is_special(target):
         raise ValueError(
             f"`path` must be a regular file, got {str(target)!r}, a device or a pipe. Name a file."
         )
@@ -62,6 +63,20 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def is_special(path: Path) -> bool:
+    """Whether a path is there and no regular file, by one look: between two another process may remove it.
+
+    Examples
+    --------
+    >>> is_special(Path("/dev/null")), is_special(Path("/nowhere"))
+    (True, False)
+    """
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):  # nothing there, or no name of a file
+        return False
 
 
 def _ours() -> str:

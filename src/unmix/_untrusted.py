@@ -16,6 +16,8 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 
+from ._files import is_special
+
 LARGE, RATIO = 1 << 30, 500  # bytes, and times its size: what a packed file may hold without being asked
 SMALL = 1 << 20  # bytes of a file that is damaged, or lies, if memory is too small for it
 PIECE = 1 << 26  # bytes that a piece of a packed stream may become before it is judged by itself
@@ -36,10 +38,9 @@ def require_regular(path: str | os.PathLike[str]) -> Path:
     Traceback (most recent call last):
     ValueError: `/dev/null` must be a regular file, it is a folder, a device or a pipe. Name a file.
     """
-    place = Path(path)
-    if place.exists() and not place.is_file():
+    if is_special(Path(path)):
         raise ValueError(f"`{path}` must be a regular file, it is a folder, a device or a pipe. Name a file.")
-    return place
+    return Path(path)
 
 
 @contextmanager
