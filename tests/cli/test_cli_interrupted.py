@@ -35,7 +35,12 @@ def command(err, *words):
 
 
 @pytest.mark.parametrize(
-    ("saved", "words"), [(True, ["after 3 of 9 steps", "To go on"]), (False, ["To start again"])]
+    ("saved", "words"),
+    [
+        ("", ["after 3 of 9 steps. To go on"]),
+        ("warm-up/round-1", ["after 3 of 9 steps of warm-up, round 2. To go on"]),
+        (None, ["unmix: interrupted. To start again"]),
+    ],
 )
 def test_a_fit_goes_on_by_the_same_command_without_fresh(saved, words, table, unmix, monkeypatch):
     class Stopped:
@@ -43,11 +48,11 @@ def test_a_fit_goes_on_by_the_same_command_without_fresh(saved, words, table, un
             return {"checkpoint": None, "verbose": False}
 
         def set_params(self, checkpoint, verbose):
-            if saved:
-                (table / "my model.checkpoint").mkdir()
-                (table / "my model.checkpoint" / "checkpoint.safetensors").touch()
+            if saved is not None:
+                (table / "my model.checkpoint" / saved).mkdir(parents=True)
+                (table / "my model.checkpoint" / saved / "checkpoint.safetensors").touch()
 
-        fit = staticmethod(stop(Interrupted(3, 9, table) if saved else KeyboardInterrupt()))
+        fit = staticmethod(stop(KeyboardInterrupt() if saved is None else Interrupted(3, 9, table)))
 
     monkeypatch.setattr(_fit, "make", lambda *_, **__: Stopped())
     result = unmix(*FIT, "--fresh")

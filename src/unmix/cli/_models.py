@@ -83,6 +83,26 @@ def _can_go_on(checkpoint: Path) -> bool:
     return any(path.name == "checkpoint.safetensors" for path in _inside(checkpoint))
 
 
+def _part_of(checkpoint: Path) -> str:
+    """Name the part of a fit whose steps are counted, where it has several; the bar shows the share of all."""
+    kept = [path for path in _inside(checkpoint) if path.name == "checkpoint.safetensors"]
+    if not kept:
+        return ""
+    last = max(kept, key=lambda path: path.stat().st_mtime_ns).parent
+    parts = [_counted(name) for name in last.relative_to(checkpoint).parts]
+    return f" of {', '.join(parts)}" * bool(parts)
+
+
+def _counted(name: str) -> str:
+    """Count parts of a fit from 1.
+
+    >>> _counted("round-0"), _counted("warm-up")
+    ('round 1', 'warm-up')
+    """
+    what, _, number = name.rpartition("-")
+    return f"{what} {int(number) + 1}" if number.isdigit() else name
+
+
 @contextmanager
 def checkpointed(model: Any, out: Path) -> Iterator[Path]:
     """Let a model keep checkpoints in a folder beside its file, and say how to go on if it is stopped."""
@@ -94,7 +114,8 @@ def checkpointed(model: Any, out: Path) -> Iterator[Path]:
         yield checkpoint
     except KeyboardInterrupt as stop:
         how = "go on" if _can_go_on(checkpoint) else "start again"
-        say(f"unmix: {getattr(stop, 'done', 'Interrupted.').lower()} To {how}: {again('--fresh')}")
+        done = getattr(stop, "done", "Interrupted.").lower().removesuffix(".")
+        say(f"unmix: {done}{_part_of(checkpoint)}. To {how}: {again('--fresh')}")
         sys.exit(130)
     model.set_params(**before)
     _let_the_first_go_on()
