@@ -17,6 +17,7 @@ import pytest
 from hostile.stops import ended, forked, stopped
 from unmix import _files
 from unmix._locks import leave, take
+from unmix.cli._stops import stoppable
 from unmix.training import _checkpoint
 
 KILLS = int(os.environ.get("UNMIX_KILLS", "0"))
@@ -75,6 +76,19 @@ def test_what_has_no_checkpoint_says_how_to_start_again(signum, folder):
     if code:  # else it was done first
         assert code == STOPS[signum] and "To start again: unmix evaluate x.npy" in said
         assert "Traceback" not in said and not (folder / "s.json").exists()
+
+
+def test_kill_stops_a_job_that_a_script_put_in_the_background():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as shells do for such jobs
+    try:
+        with stoppable() as code_of:
+            signal.raise_signal(signal.SIGINT)
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGTERM)
+            assert code_of(130) == 143
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.slow

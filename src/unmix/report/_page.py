@@ -48,7 +48,7 @@ def _not_drawn(material: Material, n_drawn: int) -> int:
 def _subtitle(material: Material) -> str:
     """Say what was fitted to what."""
     x = material.data.x
-    size = "" if x is None else f"{len(x):,} samples of {x.shape[1]} variables"
+    size = "" if x is None else f"{len(x):,} samples of {x.shape[1]:,} variables"
     described = material.data.description.rstrip(".") or size
     by = "" if material.model is None else f"fitted by {spaced(type(material.model).__name__)}"
     sentence = ", ".join(part for part in (described, by) if part)
@@ -58,7 +58,7 @@ def _subtitle(material: Material) -> str:
 def _facts(material: Material) -> list[dict[str, str]]:
     facts, x = [], material.data.x
     if x is not None:
-        facts.append(("Samples", f"{len(x):,}", f"of {x.shape[1]} variables"))
+        facts.append(("Samples", f"{len(x):,}", f"of {x.shape[1]:,} variables"))
     if material.structure is not None:
         facts += _structure_facts(material.structure, material.certificate)
     elif material.codes is not None:
