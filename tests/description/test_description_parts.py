@@ -1,6 +1,7 @@
 """Numbers against references, files of sets, kinds of columns, and what is refused."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 import unmix
 from unmix.description import describe, read_groups, relations
+from unmix.description._latent import Group
 from unmix.estimators import Autoencoder, FastICA, SparseBasis
 
 RNG = np.random.default_rng(0)
@@ -211,3 +213,14 @@ def test_a_latent_of_a_few_rows_says_so():
     found = describe(FastICA(2, random_state=0).fit(x), x)
     assert any("five rows carry" in line for line in found.lines)
     assert "five rows" in str(found) and json.dumps(found.to_dict())
+
+
+def test_a_group_that_is_moved_hardly_more_than_others_is_told_and_names_no_latent():
+    x = np.random.default_rng(1).laplace(size=(300, 4))
+    found = describe(FastICA(2, random_state=0).fit(x), x).latents[0]
+    barely, plainly = (
+        replace(found, groups=(Group("s", 8000, ratio, 0.001, 1.0, 0.0),), by_rows=False)
+        for ratio in (1.1, 1.2)
+    )
+    assert plainly.label == "s" and "z0: s (" in plainly.line and "s 1.1×" in str(barely)
+    assert f" {barely.variables[0].name}," in barely.label and "z0: s" not in barely.line

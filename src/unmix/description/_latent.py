@@ -9,6 +9,7 @@ from ._variables import BOTH_WAYS, Variable, sign_of
 
 FEW = 0.5  # of the variance, carried by five rows
 LEVEL = 0.05  # of corrected p below which groups and columns are told
+NAMING = 1.15  # ratio from which on a group names a latent: of thousands of variables 1.1 is beyond chance
 
 
 @dataclass(frozen=True)
@@ -103,15 +104,20 @@ class Latent:
         """A few words to call it by: groups, those beyond a random mix first; variables; or rows."""
         if self.by_rows:
             return f"from {', '.join(self.lowest[:3])} to {', '.join(self.highest[:3])}"
-        groups = sorted(self.groups, key=lambda group: not group.special)[:2]
-        words = groups or self.variables[:2]
+        words = self._named_by or self.variables[:2]
         return ", ".join(f"{each.sign} {each.name}".strip() for each in words)
+
+    @property
+    def _named_by(self) -> list[Group]:
+        """The groups that name it, where some are moved by plainly more than the average variable."""
+        strong = [group for group in self.groups if group.ratio >= NAMING]
+        return sorted(strong, key=lambda group: not group.special)[:2]
 
     @property
     def line(self) -> str:
         """One line."""
         moves = ", ".join(map(str, self.variables[:2]))
-        called = f"{self.label} ({self.variables[0]})" if self.groups or self.by_rows else moves
+        called = f"{self.label} ({self.variables[0]})" if self._named_by or self.by_rows else moves
         known = [called, *map(str, self.related[:2]), self.few]
         return f"z{self.latent}: {'; '.join(words for words in known if words)}"
 
