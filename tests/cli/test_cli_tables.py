@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from safetensors.numpy import load_file, save_file
 
 import unmix as library
 from unmix.tables import Columns, read
@@ -97,6 +98,46 @@ def test_cells_get_loadings_and_how_they_came_about(plate, fitted, tmp_path, unm
     verdict = cells.uns["unmix"]["verdict"]
     assert set(verdict["verdicts"]) <= {"yes", "no", "not checked"} and verdict["effort"] == "none"
     assert verdict["probability"].shape == (2,)
+
+
+@pytest.fixture
+def cells(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    rng = np.random.default_rng(0)
+    made = anndata.AnnData(rng.laplace(size=(60, 4)) @ rng.normal(size=(4, 4)))
+    made.X[:, 1] = 2.5  # a gene that nobody expresses
+    made.var_names, made.obsm["X_pca"] = list("abcd"), rng.laplace(size=(60, 3))
+    made.write_h5ad(tmp_path / "cells.h5ad")
+    return tmp_path / "cells.h5ad"
+
+
+ICA = ("--method", "ica", "--n-components", 2)
+
+
+def test_variables_that_were_left_out_have_no_loadings(cells, tmp_path, unmix):
+    anndata = pytest.importorskip("anndata")
+    assert unmix("fit", cells, *ICA, "--out", tmp_path / "m").code == 0
+    assert unmix("transform", tmp_path / "m", cells, "--out", tmp_path / "z.h5ad").code == 0
+    loadings = anndata.read_h5ad(tmp_path / "z.h5ad").varm["unmix"]
+    assert np.isnan(loadings).tolist() == [[each == "b"] * 2 for each in "abcd"]
+
+
+def test_loadings_of_an_array_of_obsm_are_no_variables(cells, tmp_path, unmix):
+    anndata = pytest.importorskip("anndata")
+    assert unmix("fit", cells, *ICA, "--obsm", "X_pca", "--out", tmp_path / "m").code == 0
+    assert unmix("transform", tmp_path / "m", cells, "--out", tmp_path / "z.h5ad").code == 0
+    made = anndata.read_h5ad(tmp_path / "z.h5ad")
+    assert made.obsm["X_unmix"].shape == (60, 2) and "unmix" not in made.varm
+    assert np.isfinite(made.uns["unmix"]["loadings"]).all() and made.uns["unmix"]["loadings"].shape == (3, 2)
+
+
+def test_latents_of_safetensors_go_into_safetensors(tmp_path, unmix):
+    source, out = tmp_path / "x.safetensors", tmp_path / "z.safetensors"
+    save_file({"x": np.random.default_rng(0).laplace(size=(60, 3))}, source)
+    assert unmix("fit", source, *ICA, "--out", tmp_path / "m").code == 0
+    assert unmix("transform", tmp_path / "m", source, "--out", out).code == 0
+    expected = library.load(tmp_path / "m").transform(load_file(source)["x"])
+    np.testing.assert_allclose(load_file(out)["z"], expected)
 
 
 def test_a_verdict_does_not_outlive_its_fit(fitted):

@@ -32,7 +32,9 @@ class Transform:
     out: Annotated[
         Path,
         typer.Option(
-            "--out", help="Table to write: CSV or TSV (also gzipped), Parquet, Feather, H5AD, NPY or NPZ."
+            "--out",
+            help="Table to write: CSV or TSV (also gzipped), Parquet, Feather, H5AD, NPY, NPZ or "
+            "safetensors.",
         ),
     ]
     drop: Drop = None
@@ -104,7 +106,11 @@ def _write_cells(fitted: Any, given: Transform, columns: Columns) -> tuple[int, 
 
     table, whole = read_like(given.x, recipe_of(fitted), columns=columns)
     _warn_of_units(table)
-    more = {"varm": _loadings(fitted, table.take(whole)), "uns": _told(fitted)}
+    moved, told = _loadings(fitted, table.take(whole)), _told(fitted)
+    if (columns.obsm or recipe_of(fitted).obsm) is not None:  # its columns are no variables of the file
+        more = {"uns": told | {"loadings": moved.get("unmix")}}
+    else:
+        more = {"uns": told, "varm": moved, "features": recipe_of(fitted).features}
     write(given.out, latents(fitted, table, whole), _names(fitted), like=table, cells=more)
     return len(whole), int((~whole).sum())
 

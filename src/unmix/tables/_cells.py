@@ -26,20 +26,30 @@ def write_cells(
 
 
 def with_latents(cells: Any, values: np.ndarray, names: Sequence[str], more: Mapping[str, Any]) -> Any:
-    """Return a copy of an AnnData object with the latents; `more` holds obsm, varm, uns, another key."""
+    """Return a copy of an AnnData object with the latents; `more` is told in `write`."""
     made, key = cells.copy(), more.get("key", OBSM)
     made.obsm[key] = np.asarray(values)
-    for place in ("obsm", "varm"):
-        for key, array in more.get(place, {}).items():
-            getattr(made, place)[key] = array
+    for name, array in more.get("obsm", {}).items():
+        made.obsm[name] = array
+    for name, array in more.get("varm", {}).items():
+        features = more.get("features", made.var_names)
+        made.varm[name] = spread_loadings(array, features, made.var_names)
     told = {"names": np.array(list(names), dtype=object), **_plain(more.get("uns", {}))}
     made.uns["unmix" if key == OBSM else key] = told
     return made
 
 
 def spread_loadings(loadings: np.ndarray, features: Sequence[str], var_names: Sequence[str]) -> np.ndarray:
-    """Put loadings of features where the object has these features; NaN for all others."""
+    """Put loadings of features where the object has these features; NaN for all others.
+
+    Features of an array, which have no names of their own, are those of the object in order.
+
+    >>> spread_loadings(np.array([[2.0]]), ["b"], ["a", "b"]).tolist()
+    [[nan], [2.0]]
+    """
     at = {str(name): i for i, name in enumerate(var_names)}
+    if len(loadings) == len(at) and not at.keys() & set(features):
+        return loadings
     found = np.full((len(var_names), loadings.shape[1]), np.nan)
     for row, name in zip(loadings, features, strict=True):
         if name in at:

@@ -19,7 +19,10 @@ from ._raw import as_text, kinds_of
 from ._read import suffix_of
 from ._table import Table
 
-WRITABLE = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".h5ad", ".npy", ".npz")
+WRITABLE = (
+    *(".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".h5ad"),
+    *(".npy", ".npz", ".safetensors"),
+)
 
 
 def write(
@@ -36,18 +39,19 @@ def write(
     Parameters
     ----------
     path : str or Path
-        Its suffix names the format: CSV or TSV (also gzipped), Parquet, Feather, H5AD, NPY or NPZ. NPY holds
-        the numbers alone, NPZ also names and ids.
+        Its suffix names the format: CSV or TSV (also gzipped), Parquet, Feather, H5AD, NPY, NPZ or
+        safetensors. NPY and safetensors hold the numbers alone, NPZ also names and ids.
     values : array of shape (n_rows, n_columns)
     names : sequence of str, optional
         Of the columns; without names `x0`, `x1`, ..., after `key`.
     like : Table, optional
         The table that the rows belong to, row by row.
     key : str
-        What an NPZ file calls the array.
+        What an NPZ or safetensors file calls the array.
     cells : mapping, optional
         Of an H5AD file: `obsm`, `varm` and `uns`, each a mapping, to put in besides the values; `key`, what
-        obsm is to call these, if not `X_unmix`.
+        obsm is to call these, if not `X_unmix`; `features`, the variables that rows of `varm` belong to, if
+        not all of the file.
 
     Returns
     -------
@@ -70,6 +74,10 @@ def write(
         return write_npz(file, {key: values, **named, **known})
     if suffix == ".npy":
         return _save(file, lambda stream: np.save(stream, values, allow_pickle=False))
+    if suffix == ".safetensors":
+        from safetensors.numpy import save
+
+        return _save(file, lambda stream: stream.write(save({key: np.ascontiguousarray(values)})))
     if suffix == ".h5ad":
         from ._cells import write_cells
 
