@@ -46,11 +46,12 @@ def warm(ratio: float, bold: bool, text: str = "", below: str = "") -> Cell:
 def signed(value: float) -> Cell:
     """Shade a number from -1 to 1, with a colour for each sign.
 
-    >>> signed(-0.5).text, signed(0.02).text
-    ('−.50', '.02')
+    >>> signed(-0.5).text, signed(0.02).text, signed(-0.001).text
+    ('−.50', '.02', '.00')
     """
     digits = f"{abs(value):.2f}".removeprefix("0")
-    return Cell(("−" if value < 0 else "") + digits, _shade(_ORANGE if value < 0 else _BLUE, abs(value)))
+    sign = "−" if value < 0 and digits != ".00" else ""
+    return Cell(sign + digits, _shade(_ORANGE if value < 0 else _BLUE, abs(value)))
 
 
 def _shade(colour: str, share: float) -> str:
