@@ -84,7 +84,7 @@ def _can_go_on(checkpoint: Path) -> bool:
 
 
 def _part_of(checkpoint: Path) -> str:
-    """Name the part of a fit whose steps are counted, where it has several; the bar shows the share of all."""
+    """Name the part of a fit whose steps are counted, where it has several; the bar is that of all."""
     kept = [path for path in _inside(checkpoint) if path.name == "checkpoint.safetensors"]
     if not kept:
         return ""

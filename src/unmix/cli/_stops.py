@@ -16,13 +16,14 @@ def stoppable() -> Iterator[Callable[[int], int]]:
 
     Work waits for the end of a step and keeps a checkpoint as it does for Ctrl-C; the code is 128 and the
     number of the signal: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP. What a program ignores stays
-    ignored, as SIGHUP under `nohup`; where that is Ctrl-C, the others stop at once. Once the code is asked for, no signal interrupts what is left to do.
+    ignored, as SIGHUP under `nohup`; where that is Ctrl-C, the others stop at once. Once the code is asked
+    for, no signal interrupts what is left to do.
     """
     came: list[int] = []
 
     def stop(signum: int, frame: Any) -> None:
         came.append(signum)
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of jobs that a script puts in the background
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as scripts have it in the background
             raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)  # whoever handles Ctrl-C at this moment handles this
 
