@@ -108,7 +108,7 @@ def _write_cells(fitted: Any, given: Transform, columns: Columns) -> tuple[int, 
     _warn_of_units(table)
     moved, told = _loadings(fitted, table.take(whole)), _told(fitted)
     if (columns.obsm or recipe_of(fitted).obsm) is not None:  # its columns are no variables of the file
-        more = {"uns": told | {"loadings": moved.get("unmix")}}
+        more: dict[str, Any] = {"uns": told | {"loadings": moved.get("unmix")}}
     else:
         more = {"uns": told, "varm": moved, "features": recipe_of(fitted).features}
     write(given.out, latents(fitted, table, whole), _names(fitted), like=table, cells=more)
