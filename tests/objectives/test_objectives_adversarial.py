@@ -230,7 +230,7 @@ def test_the_sparse_term_as_released_measures_nothing_but_noise():
 
 
 def test_rounding_has_no_say_in_the_sparse_term_as_released(monkeypatch):
-    """Some processors round an image otherwise in a batch of another size: the sign of that is no gradient."""
+    """Some processors round an image otherwise in a batch of another size: its sign is no gradient."""
     objective = game(FlowCode(3, 2), sparse="released")
     synthesis = objective.decoder.synthesis
     forward, times = type(synthesis).forward, iter(range(9))
