@@ -214,7 +214,7 @@ class CodedGenerator(nn.Module):
 
     @property
     def grained(self) -> Bool[Tensor, ""]:
-        """Whether noise reaches images; without strength two of them differ by rounding, which is no gradient."""
+        """Whether noise reaches images; without strength two of them differ by rounding alone."""
         return self.synthesis.strength.any()  # type: ignore[union-attr, operator]
 
 
