@@ -46,8 +46,7 @@ def dask_executor(address: str, workers: int, modules: tuple[str, ...] = ()) -> 
     distributed = _distributed()
     settings = {
         "distributed.worker.multiprocessing-method": "spawn",
-        "distributed.scheduler.http.routes": [],  # a local scheduler tells nobody what it does, nor do workers
-        "distributed.worker.http.routes": [],
+        "distributed.scheduler.http.routes": [],  # a local scheduler tells nobody what it does
         "logging.distributed": "error",
     }
     import dask
