@@ -65,6 +65,23 @@ def test_a_pipe_is_never_replaced_by_a_file(line, here, unmix):
     assert not (here / line[-1]).is_file() and len(list(here.iterdir())) == 2
 
 
+@pytest.mark.parametrize("kind", ["pipe", "file"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("reproduce", "floor.scores", "--budget", "smoke", "--out", "there"),
+        ("activations", "x.npy", "--out", "there"),
+        ("demo", "--out", "there"),
+    ],
+    ids=lambda line: line[0],
+)
+def test_what_is_no_folder_is_refused_before_any_work(line, kind, here, unmix):
+    os.mkfifo("there") if kind == "pipe" else (here / "there").write_text("mine")
+    result = unmix(*line)
+    assert (result.code, result.out) == (2, "") and "`--out` must be a folder" in result.err
+    assert len(list(here.iterdir())) == 2 and (kind == "pipe" or (here / "there").read_text() == "mine")
+
+
 def test_writing_refuses_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ValueError, match="a device or a pipe"):

@@ -14,7 +14,7 @@ import time
 import numpy as np
 import pytest
 
-from hostile.stops import ended, forked, stopped
+from hostile.stops import ended, forked, stopped, stopping
 from unmix import _files
 from unmix._locks import leave, take
 from unmix.cli._stops import stoppable
@@ -67,6 +67,42 @@ def same(folder):
     one, two = unmix.load(folder / "m"), unmix.load(folder / "whole")
     x = np.load(folder / "x.npy")
     return np.array_equal(one.transform(x), two.transform(x)) and one.restarts_ == two.restarts_
+
+
+COMMANDS = (
+    "fit {w}/x.npy --method ica --n-components 2 --out m",
+    "fit {w}/x.npy --method ddl --n-components 2 --out m",
+    "choose {w}/x.npz --most 3 --out c.html",
+    "trust {w}/ica {w}/x.npy --effort quick --out t.json",
+    "transform {w}/ica {w}/x.csv --out z.csv",
+    "deconfound {w}/x.csv --batch batch --out d.csv",
+    "evaluate {w}/x.npy {w}/x.npy --metrics all --out s.json",
+    "certify {w}/ica --data {w}/x.npy --out c.json",
+    "certify {w}/mask.csv --out c.html",
+    "compare {w}/x.npy {w}/x.npy --out c.html",
+    "report {w}/ica --data {w}/x.npy --out r.html",
+    "report {w}/results --out r.md",
+    "convert {w}/sae c --to sae_lens",
+    "simulate --n-samples 300 --out s.npz",
+    "show {w}/ica --data {w}/x.npy --out p",
+    "reproduce floor.scores --budget smoke --seeds 1 --workers 1 --out r",
+    "activations {w}/sets.csv --model {w} --out a",
+    "demo --out demo",
+)
+
+
+@pytest.mark.parametrize("signum", STOPS)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda line: "-".join(line.split()[:2]).replace("{w}/", ""))
+def test_every_command_that_is_stopped_says_so_in_one_line(command, signum, folder, whole_files):
+    """After some of its first calls, on the way into its work, whatever that is."""
+    line = [word.format(w=whole_files) for word in command.split()]
+    after = random.Random(command + signum.name).randrange(300, 3000)
+    assert ended(forked(line, folder, before=lambda: stopping(signum, after))) == STOPS[signum]
+    said = (folder / "said").read_text()
+    told = [line for line in said.splitlines() if "interrupted" in line]
+    assert len(told) == 1 and f": unmix {line[0]} " in told[0] and "Traceback" not in said
+    assert "To start again" in told[0] or "To go on" in told[0]
+    assert not set(os.listdir(folder)) - {"x.npy", "said", "m.checkpoint", "r", "demo", "a"}
 
 
 @pytest.mark.parametrize("signum", STOPS)
@@ -152,6 +188,19 @@ def test_a_fit_outlives_its_checkpoints(how, folder, unmix, monkeypatch):
     result = unmix(*FIT)
     assert result.code == 0 and times and (folder / "m").exists()
     assert "the checkpoint could not be written; the fit goes on without" in result.err
+
+
+def test_what_others_put_beside_checkpoints_stays_and_is_named(folder, unmix, monkeypatch):
+    write = _checkpoint.write
+
+    def beside(place, state, config):
+        write(place, state, config)
+        (folder / "m.checkpoint" / "thesis.tex").write_text("mine")
+
+    monkeypatch.setattr(_checkpoint, "write", beside)
+    result = unmix(*FIT)
+    assert result.code == 0 and result.err.count("thesis.tex' is not ours, and was left") == 1
+    assert os.listdir(folder / "m.checkpoint") == ["thesis.tex"]
 
 
 @pytest.mark.parametrize(

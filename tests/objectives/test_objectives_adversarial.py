@@ -229,6 +229,22 @@ def test_the_sparse_term_as_released_measures_nothing_but_noise():
     assert intended(images(), U, noise)["sparsity"] > 0
 
 
+def test_rounding_has_no_say_in_the_sparse_term_as_released(monkeypatch):
+    """Some processors round an image otherwise in a batch of another size: its sign is no gradient."""
+    objective = game(FlowCode(3, 2), sparse="released")
+    synthesis = objective.decoder.synthesis
+    forward, times = type(synthesis).forward, iter(range(9))
+
+    def rounded(self, w, noise=None):
+        return forward(self, w, noise) * (1 + 1e-7 * (next(times) % 2))
+
+    monkeypatch.setattr(type(synthesis), "forward", rounded)
+    image = synthesis(w := objective.decoder.mapping(z := points(4, 6)))
+    term = objective._sparsity(z, image, points(4, objective.decoder.n_noise), points(4, 3))
+    (slope,) = torch.autograd.grad(term, synthesis.strength)
+    assert w.requires_grad and not slope.any()
+
+
 @pytest.mark.parametrize("code", [NoiseCode(), FlowCode(3, 2), LabelCode(3, 2)])
 def test_terms_of_the_players_have_names_and_reach_their_own_networks(code):
     objective = game(code, sparse=None)

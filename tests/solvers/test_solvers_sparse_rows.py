@@ -149,6 +149,21 @@ def test_search_returns_a_whole_basis_and_says_which_rows_it_only_completed():
     assert int(found.searched.sum()) <= 3 and math.isfinite(float(found.shares.sum()))
 
 
+@pytest.mark.parametrize("shift", [0.0, 2.0])
+def test_last_digits_of_a_code_do_not_turn_its_rows_over(shift):
+    """Several starts end at one hyperplane, from both sides of it: as good but for rounding."""
+    z = torch.where((z := sparse(400, 2)) == 0, z, z + shift)
+    y = (z - z.mean(0)) @ torch.linalg.inv(torch.linalg.cholesky(torch.cov(z.T))).T
+    noise = generator(1)
+    ways = [
+        sparsest_rows(y * (1 + 1e-7 * torch.randn(y.shape, generator=noise)), generator(), n_starts=10)
+        for _ in range(5)
+    ]
+    for found in ways[1:]:
+        torch.testing.assert_close(found.rows, ways[0].rows, rtol=0, atol=1e-3)
+        torch.testing.assert_close(found.offsets, ways[0].offsets, rtol=0, atol=1e-3)
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_search_finds_the_same_basis_on_the_gpu():

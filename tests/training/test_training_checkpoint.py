@@ -167,3 +167,24 @@ def test_an_empty_folder_has_no_parameters(tmp_path):
     assert read(tmp_path) is None
     with pytest.raises(ValueError, match="`folder` must hold a checkpoint"):
         read_parameters(tmp_path)
+
+
+@pytest.mark.parametrize("how", ["removed", "damaged"])
+def test_a_checkpoint_that_another_program_touches_is_told_and_written_anew(tmp_path, how):
+    whole, _ = _run(None)
+
+    def touched(step, terms):
+        if step == 12:
+            (tmp_path / FILE).unlink()
+            (tmp_path / FILE).write_text("?") if how == "damaged" else tmp_path.rmdir()
+
+    x = torch.arange(12.0).reshape(6, 2)
+    w = torch.ones(2, requires_grad=True)
+    batches = Minibatches(x, batch_size=4, generator=torch.Generator().manual_seed(0), noise=2)
+    with pytest.warns(UserWarning, match="removed or changed while the fit ran") as told:
+        minimise(
+            lambda batch: {"fit": ((batch[0] * w - batch[1]) ** 2).mean()},
+            {"w": w}, batches, n_steps=20, checkpoint=tmp_path, checkpoint_every=5, on_step=touched,
+        )  # fmt: skip
+    assert len(told) == 1 and torch.equal(whole, w)
+    assert torch.equal(_run(tmp_path)[0], w)  # what is there now is whole

@@ -9,6 +9,7 @@ import typer
 
 from ._alone import claim
 from ._output import Json, print_json, say, taking, tell
+from ._reading import refuse_no_folder
 
 EXAMPLE = (
     "Example: [bold]unmix activations book.txt --model smollm2 --site blocks.15.hook_resid_pre --out acts[/]."
@@ -69,6 +70,7 @@ def activations(given: Activations) -> None:
         raise ValueError("`--site` must be given with --model, got none. Use blocks.N.hook_resid_pre, say.")
     if given.mask_norm < 0:
         raise ValueError(f"`--mask-norm` must be at least 0, got {given.mask_norm:g}.")
+    refuse_no_folder(given.out)
     claim(given.out)
     if given.force and (given.out / "plan.json").is_file():
         shutil.rmtree(given.out)

@@ -9,7 +9,7 @@ from ..tables import Table, read
 from ._alone import claim
 from ._models import fit_and_save, make
 from ._output import Json, Seed, print_json, tell
-from ._reading import Force, refuse_existing
+from ._reading import Force, refuse_existing, refuse_no_folder
 from ._simulate import save
 from ._verdict import short
 
@@ -60,8 +60,7 @@ def demo(
 
 
 def _folder(out: Path) -> Path:
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"`--out` must be a folder, got the file {str(out)!r}. Choose another name.")
+    refuse_no_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     claim(out.resolve())
     return out.resolve()

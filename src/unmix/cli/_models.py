@@ -159,10 +159,12 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def forget_checkpoint(folder: Path) -> None:
-    """Remove a checkpoint: the files of ours, and the folders that are empty then."""
+    """Remove a checkpoint: the files of ours, and the folders that are empty then; name what is not ours."""
     for path in _inside(folder):
         if _OURS.fullmatch(path.name):
             path.unlink(missing_ok=True)
+        else:
+            say(f"unmix: note: {str(path)!r} is not ours, and was left where it is.")
     for path in sorted((each for each in folder.rglob("*") if each.is_dir()), reverse=True):
         _remove_empty(path)
     _remove_empty(folder)

@@ -58,6 +58,15 @@ def columns_from(given: Any, labels: Sequence[str | None] = ()) -> Columns:
     )
 
 
+def refuse_no_folder(path: Path, option: str = "--out") -> None:
+    """Refuse what is there and is no folder, before any work is done."""
+    if path.exists() and not path.is_dir():
+        raise ValueError(
+            f"`{option}` must be a folder, got {str(path)!r}, which is a file, a device or a pipe. Choose "
+            "another name."
+        )
+
+
 def refuse_existing(
     path: str | Path | None, force: bool = False, *, option: str = "--out", what: str = "a new file"
 ) -> None:

@@ -15,6 +15,7 @@ import typer
 
 from ._again import again
 from ._output import Json, print_json, say, taking, tell
+from ._reading import refuse_no_folder
 
 REPRODUCE_EXAMPLE = (
     "Example: [bold]unmix reproduce ddl.table4 --seeds 5 --budget laptop --workers 2 --out results[/], "
@@ -82,6 +83,7 @@ def reproduce(given: Reproduce) -> None:
     from ..experiments import Store
 
     _where(given)
+    refuse_no_folder(given.out)
     tasks, store = _tasks(given), Store(given.out)
     if given.dry_run:
         return _show_plan(tasks, store, given)

@@ -112,13 +112,16 @@ def _seed_kept(folder: Path, estimator: Any, seed: int) -> int:
 
 def _read_settings(path: Path) -> dict[str, Any]:
     """Read what a checkpoint belongs to, and refuse what another program or a damage left there."""
-    saved = read_object(path)
-    if not isinstance(saved.get("settings"), dict) or not isinstance(saved.get("seed"), int):
-        raise ValueError(
-            f"`checkpoint` must hold the settings of a run, {str(path)!r} is damaged or of another program. "
-            "Choose another folder, or delete it to start over."
-        )
-    return saved
+    try:
+        saved = read_object(path)
+        if isinstance(saved.get("settings"), dict) and isinstance(saved.get("seed"), int):
+            return saved
+    except ValueError:  # no object, no JSON, no regular file
+        pass
+    raise ValueError(
+        f"`checkpoint` must hold the settings of a run, {str(path)!r} is damaged or of another program. "
+        "Choose another folder, or delete it to start over."
+    )
 
 
 def _name(function: Any) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
 from unmix._group import among, drawn, normals, of_all, of_some, whole
@@ -170,7 +170,7 @@ class GameObjective(nn.Module):
         rows = _few(len(z), "sparsity")
         with among(rows, z, image, grain, draw) as (z, image, grain, draw):
             if self.sparse == "released":
-                found = (self.decoder(z, self._grain(z)) - image).abs().mean()
+                found = (self.decoder(z, self._grain(z)) - image).abs().mean() * self.decoder.grained
             else:
                 moved = moved_code(z, draw, self.decoder.code.active, self.step)
                 found = (self.decoder(moved, grain) - image).abs().mean() / self.step
@@ -211,6 +211,11 @@ class CodedGenerator(nn.Module):
     def n_noise(self) -> int:
         """The number of noise values of an image."""
         return self.generator.n_noise
+
+    @property
+    def grained(self) -> Bool[Tensor, ""]:
+        """Whether noise reaches images; without strength two of them differ by rounding alone."""
+        return self.synthesis.strength.any()  # type: ignore[union-attr, operator]
 
 
 def _few(n: int, what: str) -> range:

@@ -49,6 +49,15 @@ def _parsed(copy: Path, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         ) from error
 
 
+def mark(folder: str | os.PathLike[str]) -> tuple[int, ...]:
+    """Return what tells the file in a folder from any other that was written later; nothing if it is gone."""
+    try:
+        found = (Path(folder) / FILE).stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 def read_parameters(folder: str | os.PathLike[str]) -> dict[str, Tensor]:
     """Return the tensors of the last good step from a checkpoint folder, by name.
 

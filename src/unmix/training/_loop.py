@@ -25,6 +25,9 @@ Update = Callable[[Any, int], Row]
 
 CHECK_EVERY = 50  # steps between two looks at the recorded values
 _UNSAVED = "the checkpoint could not be written; the fit goes on without."
+_MOVED = (
+    "the checkpoint was removed or changed while the fit ran, not by it; the fit goes on and writes it anew."
+)
 AGREE_EVERY = 10  # steps after which processes that train together hear of an interruption of one of them
 CHECK_SECONDS = 0.5  # and at most this long, where steps are slow
 _PLACES = 64  # pixels to one place where a weight of a network of images is used, its layers being coarser
@@ -41,6 +44,7 @@ class Keeper:
         self.models, self.record, self.parts = models, record, {"record": record, **parts}
         self.folder = None if run.checkpoint is None else Path(run.checkpoint)
         self.saved_at: int | None = None
+        self.mark: tuple[int, ...] = ()
 
     def resume(self, config: dict[str, Any]) -> None:
         """Go on from the folder's checkpoint, if it holds one."""
@@ -60,7 +64,7 @@ class Keeper:
         _checkpoint.require_same(self.folder, saved_config, config)
         for name, part in self.parts.items():
             part.load_state_dict(state[name])
-        self.saved_at = self.record.n_steps
+        self.saved_at, self.mark = self.record.n_steps, _checkpoint.mark(self.folder)
 
     def check(self) -> None:
         """Raise unless every recorded value and every parameter is finite."""
@@ -78,8 +82,11 @@ class Keeper:
             state = {name: part.state_dict() for name, part in self.parts.items()}
             try:
                 if current().first:
-                    self.folder.mkdir(parents=True, exist_ok=True)  # somebody may have removed it
+                    if self.saved_at is not None and _checkpoint.mark(self.folder) != self.mark:
+                        warnings.warn(f"{_MOVED} ({str(self.folder)!r})", stacklevel=2)
+                    self.folder.mkdir(parents=True, exist_ok=True)
                     _checkpoint.write(self.folder, state, self.config)
+                    self.mark = _checkpoint.mark(self.folder)
                 self.saved_at = self.record.n_steps
             except OSError as error:  # a full disk, or a folder that is none any more
                 warnings.warn(f"{_UNSAVED} ({error}) {self.kept()}", stacklevel=2)

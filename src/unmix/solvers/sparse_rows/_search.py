@@ -17,6 +17,7 @@ _INDEPENDENT = 0.1  # least part of a row outside the span of the better ones
 _ROUNDS, _PATIENCE = 8, 3
 ENOUGH = 20  # samples for each row
 _CLEAR = 3.0  # contrast of a spike that is beyond doubt
+_SIDED = 3.0  # standard errors of a mean that has a side
 _GAIN = 1e-3  # of the summed shares; less is no better basis
 
 
@@ -27,6 +28,8 @@ class SparseRows:
     Attributes
     ----------
     rows : (z, z) tensor of unit vectors, the sparsest first
+        Each with the mean of its values above zero or, where that is too near zero to tell, with its largest
+        entry: many starts end at one hyperplane from either side, and last digits say which one is best.
     offsets : (z,) tensor
     shares : (z,) tensor
         Smoothed share of samples off each hyperplane.
@@ -250,4 +253,17 @@ def _polished(y: Tensor, basis: tuple[Tensor, ...], widths: tuple[float, ...], r
     kept = torch.arange(len(rows), device=y.device) < len(rows) - missing
     rows = torch.where(kept[:, None], better[0], rows)
     offsets = torch.where(kept, better[1], offsets)
+    up = _which_way_up(rows, offsets, len(y))
+    rows, offsets = up[:, None] * rows, up * offsets
     return SparseRows(rows, offsets, share_off(y, rows, offsets, widths[-1]), kept, rounds)
+
+
+def _which_way_up(rows: Tensor, offsets: Tensor, n: int) -> Tensor:
+    """Return signs that give values of mean `offsets`, on n samples of variance 1, means above zero.
+
+    >>> _which_way_up(torch.tensor([[0.6, -0.8], [0.6, -0.8]]), torch.tensor([0.01, 0.5]), 100)
+    tensor([-1.,  1.])
+    """
+    largest = rows.gather(1, rows.abs().argmax(1, keepdim=True))[:, 0]
+    sided = offsets.abs() > _SIDED / n**0.5
+    return torch.where(sided, offsets, largest).sign()
