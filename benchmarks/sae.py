@@ -48,7 +48,7 @@ def main() -> None:
     if asked.gpu:
         found["gpu"] = on_gpu(asked.steps)
     if asked.peers:
-        found["peers"] = against_peers()
+        found[f"peers, threads: {torch.get_num_threads()}"] = against_peers()
     if asked.memory:
         found["memory"] = of_stream(asked.tokens)
     if asked.keep:
