@@ -6,6 +6,7 @@
 --memory   ten million tokens of 576 dimensions on disk (one shard under a hundred names), peak of the process
 """
 
+import json
 import os
 import resource
 import statistics
@@ -13,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ import numpy as np
 import torch
 
 import unmix
+from unmix._files import atomic_write
 from unmix.estimators import _sae_training as training
 from unmix.nn import Feedforward
 from unmix.objectives import SparseCoder, SparsePair, Units
@@ -29,6 +32,7 @@ from unmix.training import Minibatches, Player, Run, play
 GOALS = {"TopK": 2.0e6, "BatchTopK": 1.5e6, "Jacobian step / pair": 1.5, "GB": 2.0}
 GOALS |= {"ours / SAELens": 1.0, "ours / overcomplete": 1.0}
 
+PEERS = {"SAELens": "sae-lens", "overcomplete": "overcomplete"}
 TURNS = ("pair", "pair, Jacobian of 256")
 Step = Callable[[torch.Tensor], None]
 
@@ -44,11 +48,20 @@ def main() -> None:
     if asked.gpu:
         found["gpu"] = on_gpu(asked.steps)
     if asked.peers:
-        found["peers"] = against_peers()
+        found[f"peers, threads: {torch.get_num_threads()}"] = against_peers()
     if asked.memory:
         found["memory"] = of_stream(asked.tokens)
     if asked.keep:
-        _table.keep("sae", found)
+        keep(found)
+
+
+def keep(found: dict[str, Any]) -> None:
+    """Write what was measured this time; other parts stay, each with the machine that it was measured on."""
+    path = _table.RESULTS / "sae.json"
+    older = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    here = {"machine": _table.machine(), "versions": _table.versions()}
+    document = older | {part: here | results for part, results in found.items()}
+    atomic_write(path, json.dumps(document, indent=1) + "\n")
 
 
 def on_gpu(steps: int, m: int = 12_288, k: int = 32, d: int = 768, batch: int = 4096) -> dict[str, Any]:
@@ -142,6 +155,7 @@ def against_peers(
     return {
         "seconds": middle,
         "threads": torch.get_num_threads(),
+        "peers": {name: version(PEERS[name]) for name in peers},
         "goals": _table.judged(measured, GOALS),
     }
 
@@ -200,8 +214,6 @@ def of_stream(n_tokens: int, d: int = 576, m: int = 128) -> dict[str, Any]:
 
 def long_store(folder: Path, n_tokens: int, d: int, n_shards: int = 100) -> Path:
     """Write one shard, name it a hundred times, and index all."""
-    import json
-
     from unmix.data import store_activations
 
     x = np.random.default_rng(0).normal(size=(n_tokens // n_shards, d)).astype(np.float16)

@@ -122,6 +122,17 @@ def test_shards_of_another_model_are_named(store, tmp_path):
         read_activations(store)
 
 
+@pytest.mark.parametrize("width", [D, D - 1])
+def test_shards_of_another_array_are_named_whatever_their_size(tmp_path, width):
+    for seed, name in enumerate(("one", "two")):
+        np.save(tmp_path / f"{name}.npy", table(seed)[:, : width if seed else D])
+        store_activations(tmp_path / f"{name}.npy", tmp_path / name)
+    shard = "shard-00000.safetensors"
+    (tmp_path / "one" / shard).write_bytes((tmp_path / "two" / shard).read_bytes())
+    with pytest.raises(ValueError, match=r"one model and site, .*shard-00000.* is of the array two\.npy"):
+        read_activations(tmp_path / "one")
+
+
 def test_truncated_missing_and_changed_shards_are_named(store):
     verify_activations(store)
     file = store / "shard-00002.safetensors"

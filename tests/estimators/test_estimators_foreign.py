@@ -305,6 +305,23 @@ def test_sae_lens_reads_ours(kind, models, x, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["batch_topk", "jumprelu", "relu"])
+def test_sae_lens_reads_ours_of_gemma_scope(kind, models, x, tmp_path, monkeypatch):
+    peer = pytest.importorskip("sae_lens")
+    loaders = pytest.importorskip("sae_lens.loading.pretrained_sae_loaders")
+    file = save_sae(models[kind], tmp_path / "sae", layout="gemma_scope") / "params.npz"
+    monkeypatch.setattr(loaders, "hf_hub_download", lambda **asked: str(file))
+    place = "google/gemma-scope-2b-pt-res", "layer_20/width_16k/average_l0_71"
+    sizes = {"d_in": D, "d_sae": M}  # by name it knows those of Gemma
+    told, weights, _ = loaders.gemma_2_sae_huggingface_loader(*place, cfg_overrides=sizes)
+    theirs = peer.SAE.from_dict(loaders.handle_config_defaulting(told))
+    theirs.process_state_dict_for_loading(weights)
+    theirs.load_state_dict(weights)
+    codes = theirs.encode(torch.from_numpy(x)).detach().numpy()
+    np.testing.assert_allclose(codes, models[kind].transform(x).toarray(), atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", ["topk", "relu"])
 def test_sparsify_reads_ours(kind, models, x, tmp_path):
     peer = pytest.importorskip("sparsify")

@@ -279,7 +279,8 @@ def _write_shard(file: Path, shard: Shard, plan: Plan) -> None:
             f"{np.abs(values).max():,.0f}. Use float32."
         )
     columns = {name: np.ascontiguousarray(value) for name, value in shard.columns.items()}
-    of = f"{plan.about.get('model')}, {plan.about.get('site')}"
+    model, site, source = (plan.about.get(name) for name in ("model", "site", "source"))
+    of = f"{model}, {site}" if model else f"the array {source}"
     with atomic_path(file) as temporary:
         arrays = {"activations": np.ascontiguousarray(stored), "norms": norms, **columns}
         # one entry: several would be written in any order, and the hash must be that of the content

@@ -72,12 +72,22 @@ def _checked_shard(place: Path, shard: Mapping[str, Any], info: Mapping[str, Any
     if not file.is_file():
         raise ValueError(f"`path` must hold all its shards, {str(file)!r} is missing. Compute it again.")
     if file.stat().st_size != shard["bytes"]:
-        raise ValueError(
-            f"`path` must hold whole shards, {str(file)!r} has {file.stat().st_size:,} of "
-            f"{shard['bytes']:,} bytes. Remove it and index.json, and run the same command again."
-        )
+        raise ValueError(_of_another_size(file, shard["bytes"], info["plan"]))
     require_plan(file, info["plan"])
     return file
+
+
+def _of_another_size(file: Path, n_bytes: int, plan: str) -> str:
+    """Say whether a shard was cut short, or is one of another model."""
+    try:
+        require_plan(file, plan)
+    except ValueError as error:
+        if "shards of one model" in str(error):  # it is whole, since it could be opened
+            return str(error)
+    return (
+        f"`path` must hold whole shards, {str(file)!r} has {file.stat().st_size:,} of {n_bytes:,} bytes. "
+        "Remove it and index.json, and run the same command again."
+    )
 
 
 def require_plan(file: Path, plan: str) -> None:
