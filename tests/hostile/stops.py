@@ -4,11 +4,16 @@ A fork of a process that runs no other thread takes milliseconds, so that hundre
 """
 
 import contextlib
+import inspect
 import os
 import signal
 import sys
 import time
 from pathlib import Path
+
+import unmix
+
+_PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def forked(arguments, folder, *, before=lambda: None):
@@ -67,13 +72,22 @@ def stopped(arguments, folder, signum, after):
 
 
 def stopping(signum, after):
-    """Send this process a signal after so many calls of functions: always at the same place of its work."""
-    left = after
+    """Send this process a signal at the first call of ours after so many calls of functions.
+
+    Not while a generator is closed, say: what is raised there Python ignores.
+    """
+    left, ours = after, str(Path(unmix.__file__).parent)
 
     def count(frame, event, argument):
         nonlocal left
         left -= event == "call"
-        if left == 0:
+        code = frame.f_code
+        if (
+            left <= 0
+            and event == "call"
+            and code.co_filename.startswith(ours)
+            and not code.co_flags & _PAUSES
+        ):
             sys.setprofile(None)
             os.kill(os.getpid(), signum)
 
