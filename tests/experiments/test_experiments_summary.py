@@ -115,3 +115,16 @@ def test_budgets_and_data_are_kept_apart_the_largest_first():
         ("laptop", "abc", 0.8),
         ("smoke", "", 0.7),
     ]
+
+
+@given(st.permutations(range(6)))
+def test_tables_do_not_hang_on_the_order_in_which_results_are_read(order):
+    failed = {"values": {}, "error": {"type": "ValueError", "message": "no"}}
+    records = [
+        record(0.1 * seed, seed, finished="2026-01-01", code=str(seed % 2), command=f"command {seed}")
+        | (failed if seed % 3 == 0 else {})
+        for seed in range(6)
+    ]
+    tables = summarise([records[number] for number in order])
+    assert tables == summarise(records)
+    assert [text.split(":")[0] for text in tables[0].lines[0].failures] == ["seed 0", "seed 3"]

@@ -113,11 +113,15 @@ def summarise(records: Iterable[dict[str, Any]], reasons: Sequence[Reason] = ())
 
 
 def _latest(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Keep the newest result of each setting and seed."""
-    kept: dict[tuple[str, int], dict[str, Any]] = {}
-    for record in sorted(records, key=lambda r: (r.get("finished", ""), r["code"])):
-        kept[str(sorted(record["settings"].items())), record["seed"]] = record
+    """Keep the newest result of each setting and seed, in an order that does not hang on their keys."""
+    kept: dict[tuple[int, str], dict[str, Any]] = {}
+    for record in sorted(records, key=lambda r: (r.get("finished", ""), *_which(r), r["code"])):
+        kept[_which(record)] = record
     return list(kept.values())
+
+
+def _which(record: dict[str, Any]) -> tuple[int, str]:
+    return record["seed"], str(sorted(record["settings"].items()))
 
 
 def _table(
@@ -166,7 +170,7 @@ def _line(
 ) -> Line:
     numbers = _numbers(cell, records)
     ours, spread = _mean(numbers), stdev(numbers) if len(numbers) > 1 else None
-    failures = tuple(f"seed {r['seed']}: {_error(r)}" for r in records if r["error"])
+    failures = tuple(f"seed {r['seed']}: {_error(r)}" for r in sorted(records, key=_which) if r["error"])
     named = {name: cell[name] for name in ("row", "column", "value", "better", "source", "paper", "spread")}
     return Line(
         **named,
