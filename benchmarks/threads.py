@@ -108,7 +108,10 @@ def main() -> None:
             with beside(n_busy):
                 pairs = [(seconds(name, 1), seconds(name, None)) for _ in range(1 if options.quick else 3)]
             one, own = (float(np.median(times)) for times in zip(*pairs, strict=True))
-            run = {"fit": name, "busy": n_busy, "one thread": one, "torch's own": own, "ratio": own / one}
+            ratio = float(
+                np.median([second / first for first, second in pairs])
+            )  # the load changes meanwhile
+            run = {"fit": name, "busy": n_busy, "one thread": one, "torch's own": own, "ratio": ratio}
             runs.append(run | {"load": os.getloadavg()[0]})
             print(json.dumps(runs[-1]), flush=True)
     show(runs[0], (run.values() for run in runs))

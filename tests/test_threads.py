@@ -1,5 +1,10 @@
 """Threads: as many as work is worth, the user's setting afterwards, and the same latents with one or two."""
 
+import os
+import subprocess
+import sys
+import threading
+
 import numpy as np
 import pytest
 import torch
@@ -83,6 +88,57 @@ def test_threads_are_those_of_the_work_and_never_more_than_set(user):
     with pytest.raises(ZeroDivisionError), threads(1):
         1 / 0  # noqa: B018
     assert torch.get_num_threads() == 1
+
+
+WAITING = """
+import sys, time, torch
+from contextlib import nullcontext
+from unmix._threads import threads
+
+torch.set_num_threads(2)
+with threads(2) if sys.argv[1] == "ours" else nullcontext():
+    work = torch.zeros(2**17)
+    work.add_(1)
+    start = time.process_time()
+    for _ in range(50):
+        work.add_(1)
+        time.sleep(0.01)
+    print(time.process_time() - start)
+assert torch.get_num_threads() == 2
+"""
+
+
+def seconds_of_waiting(whose, **environment):
+    """Return the processor time of threads that have next to nothing to do."""
+    known = {name: v for name, v in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    known |= {"PYTHONPATH": os.pathsep.join(sys.path), **environment}
+    line = [sys.executable, "-c", WAITING, whose]
+    return float(subprocess.run(line, env=known, capture_output=True, check=True, text=True).stdout)
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="two cores of Linux"
+)
+def test_threads_that_wait_sleep_unless_the_user_says_otherwise():
+    ours, usual = seconds_of_waiting("ours"), seconds_of_waiting("torch's")
+    assert ours < usual / 3
+    assert seconds_of_waiting("ours", OMP_WAIT_POLICY="active") > 3 * ours
+
+
+def test_those_at_rest_are_gone_afterwards(user):
+    user(2)
+    before = threading.active_count()
+    with threads(2):
+        pass
+    with pytest.raises(ZeroDivisionError), threads(2):
+        1 / 0  # noqa: B018
+    assert threading.active_count() == before and torch.get_num_threads() == 2
+    seen = []
+    another = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
+    with threads(2):
+        another.start()
+        another.join()
+    assert seen == [2], "threads that begin meanwhile have as many as were set"
 
 
 @pytest.mark.parametrize(("width", "expected"), [(4, 1), (2**15, 2)])

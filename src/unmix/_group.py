@@ -115,9 +115,15 @@ def _joined() -> Group:
         if told is None:
             return ALONE
         _meet(told)
-    elif torch.cuda.is_available() and "LOCAL_RANK" in os.environ:
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    elif "LOCAL_RANK" in os.environ:
+        _take_gpu(int(os.environ["LOCAL_RANK"]))
     return Group(dist.get_rank(), dist.get_world_size())
+
+
+def _take_gpu(local: int) -> None:
+    """Give a process of this machine its GPU; more processes than GPUs begin again at the first."""
+    if torch.cuda.is_available():
+        torch.cuda.set_device(local % torch.cuda.device_count())
 
 
 def go_on_alone() -> bool:
@@ -189,11 +195,9 @@ def first_host(nodes: str) -> str:
 
 def _meet(told: Told) -> None:
     """Meet the other processes; each has a GPU of its own where there are some."""
-    cuda = torch.cuda.is_available()
-    if cuda:
-        torch.cuda.set_device(told.local % torch.cuda.device_count())
+    _take_gpu(told.local)
     dist.init_process_group(
-        "cpu:gloo,cuda:nccl" if cuda else "gloo",
+        "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo",
         init_method=told.meeting,
         rank=told.rank,
         world_size=told.size,

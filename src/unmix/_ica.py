@@ -14,6 +14,7 @@ from unmix.rows import Rows, array_rows, changed, gathered
 _STARTS, _ALONE = 3, 32  # random starts, and how many components need no more than one
 _BUDGET, _LEAST = 4e11, 4  # multiplications of an iteration on many rows, and its least number of steps
 _PATIENCE, _STUCK = 15, 0.1  # steps after which components of many rows must have come to rest by half
+_CACHED = 2**19  # numbers of rows that are gone through at a time, so that products stay near the processor
 _RESTING = 1e-4  # change below which a component of many rows is not looked at until all are at rest
 
 
@@ -112,11 +113,11 @@ class White(NamedTuple):
             return self if n <= most else _white(gathered(self.rows, rng.permutation(n)[:most]))
         white = changed(self.rows, lambda block: (block @ self.white).astype(dtype), self.d)
         kept = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
-        return _white(gathered(white, kept))
+        return _white(gathered(white, kept), max(1, _CACHED // self.d))
 
 
-def _white(values: np.ndarray) -> White:
-    return White(array_rows(values, len(values)))
+def _white(values: np.ndarray, block: int | None = None) -> White:
+    return White(array_rows(values, block or len(values)))
 
 
 def look_gaussian(centred: Rows, unmix: np.ndarray) -> np.ndarray:

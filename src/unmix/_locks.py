@@ -13,18 +13,25 @@ else:
     HAS_LOCKS = True
 
 
+_TRIES = 100  # to make a file in a folder that others may remove at the same time
+
+
 def take(path: Path, *, wait: bool) -> IO[str] | None:
     """Lock a file, created if missing; None where another has the lock and this one does not wait.
 
     The lock ends when the file returned is closed, or this process ends, however that happens. Where
     the system has no such locks everybody gets what they ask for.
     """
+    failed = 0
     while True:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - the open file is the lock
         except (FileNotFoundError, FileExistsError):
-            if path.parent.is_file():
+            failed += 1
+            if (
+                path.parent.is_file() or failed == _TRIES
+            ):  # some folders, such as those of /proc, take no file
                 raise
             continue  # another process has just removed the folder
         if not _locked(file, wait):

@@ -23,6 +23,27 @@ _SOME, _LONG = 0.002, 10.0  # of the work, or seconds of it, before a pace is to
 _STEPS = 4  # steps from which on the first one, which may open files, is no part of the pace
 
 
+def was_stopped(error: BaseException) -> bool:
+    """Whether an error is what became of Ctrl-C.
+
+    A signal that comes while Python waits for a lock leaves the lock as it was not meant to be, and its error
+    takes the place of the interruption.
+
+    Examples
+    --------
+    >>> try:
+    ...     try:
+    ...         raise KeyboardInterrupt
+    ...     finally:
+    ...         raise RuntimeError("release unlocked lock")
+    ... except RuntimeError as error:
+    ...     was_stopped(error), was_stopped(RuntimeError())
+    (True, False)
+    """
+    before = error.__context__
+    return isinstance(error, KeyboardInterrupt) or (before is not None and was_stopped(before))
+
+
 def quiet(share: float, words: str) -> None:
     """Show nothing."""
 

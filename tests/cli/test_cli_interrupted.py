@@ -88,3 +88,29 @@ def test_what_cannot_go_on_starts_again_and_loses_nothing(table, unmix, monkeypa
 def test_a_stop_says_how_far_it_came_and_how_to_go_on(tmp_path):
     assert "give a `checkpoint` folder" in str(Interrupted(3, 9, None)) and not Interrupted(3, 9, None).saved
     assert repr(str(tmp_path)) in str(Interrupted(3, 9, tmp_path)) and Interrupted(3, 9, tmp_path).saved
+
+
+def lost_in_a_lock(*_, **__):
+    """Raise what comes of a signal that arrives while Python waits for a lock."""
+    try:
+        raise KeyboardInterrupt
+    finally:
+        raise RuntimeError("release unlocked lock")
+
+
+def test_an_interruption_that_python_loses_in_a_lock_is_one(table, unmix, monkeypatch):
+    (table / "mask.csv").write_text("1,0\n1,1\n")
+    monkeypatch.setattr(_reproduce, "_executor", lost_in_a_lock)
+    monkeypatch.setattr(_certify, "_facts", lost_in_a_lock)
+    for line, word in (
+        (["reproduce", "floor.scores", "--budget", "smoke", "--out", "r"], "go on"),
+        (["certify", "mask.csv"], "start again"),
+    ):
+        result = unmix(*line)
+        assert result.code == 130 and result.err.count("\n") == 1 and word in result.err
+
+
+def test_another_error_of_a_lock_is_none(table, unmix, monkeypatch):
+    monkeypatch.setattr(_reproduce, "_executor", stop(RuntimeError("release unlocked lock")))
+    with pytest.raises(RuntimeError, match="unlocked"):
+        unmix("reproduce", "floor.scores", "--budget", "smoke", "--out", "r")

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from families import DICTIONARIES, ESTIMATORS, IMAGE_MAKERS, IMAGE_READERS, label
-from unmix._group import told_by
+from unmix._group import Group, together, told_by
 from unmix.rows import array_rows
 from unmix.training import Streamed
 from unmix.training._sources import Held
@@ -31,9 +31,8 @@ def started(what, **environment):
 
 
 def ended(*processes):
-    for process in processes:
-        error = process.communicate(timeout=1200)[1]
-        assert process.returncode == 0, error[-3000:]
+    errors = [process.communicate(timeout=1200)[1] for process in processes]
+    assert not any(process.returncode for process in processes), "\n".join(error[-3000:] for error in errors)
 
 
 def free_port():
@@ -55,6 +54,24 @@ def by_torchrun(rank, port):
 def by_srun(rank, port):
     step = {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": rank, "SLURM_LOCALID": rank}
     return step | {"SLURM_STEP_NODELIST": "127.0.0.1", "SLURM_JOB_ID": "7", "MASTER_PORT": port}
+
+
+@pytest.mark.parametrize("initialised", [False, True])
+def test_processes_share_gpus_where_these_are_fewer(initialised, monkeypatch):
+    taken, told = [], by_torchrun("1", "9")
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    monkeypatch.setattr("torch.cuda.set_device", taken.append)
+    monkeypatch.setattr("torch.distributed.is_initialized", lambda: initialised)
+    monkeypatch.setattr("torch.distributed.init_process_group", lambda *a, **k: None)
+    monkeypatch.setattr("atexit.register", lambda call: None)
+    monkeypatch.setattr("torch.distributed.get_rank", lambda: 1)
+    monkeypatch.setattr("torch.distributed.get_world_size", lambda: 2)
+    with together() as group:
+        assert group == Group(1, 2)
+    assert taken == [0], "the second of two processes has the only GPU too"
 
 
 @pytest.fixture(scope="module")

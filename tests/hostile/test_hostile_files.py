@@ -168,3 +168,30 @@ def _door(broken):
     with monkey.context() as patch:
         patch.setattr(_app, "app", lambda **_: broken())
         _app.main([])
+
+
+@pytest.mark.slow
+def test_a_line_of_very_many_columns_is_read_within_bounds(tried, tmp_path):
+    file, n = tmp_path / "wide.csv", 100_000
+    lines = [",".join(f"c{j}" for j in range(n)), *[",".join(["1.5"] * n)] * 5]
+    file.write_text("\n".join(lines))
+    assert not tried("transform {w}/ica {f} --out {o}/z.csv", file, refuse=True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "transform {w}/ica {w}/x.npy --out /proc/self/z.npy",
+        "transform {w}/ica {w}/x.npy --out {f}/z.npy",
+        "transform {w}/ica {w}/x.npy --out {o}/" + "n" * 300 + ".npy",
+        "fit {w}/x.npy --method ica --n-components 2 --out {f}/m",
+        "report {w}/ica --data {w}/x.npy --out {f}/r.html",
+        "reproduce floor.scores --budget smoke --dry-run --out {f}/results",
+        "reproduce floor.scores --budget smoke --dry-run --out {f}/deep/results",
+    ],
+)
+def test_a_place_that_takes_no_file_is_refused(command, tried, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("mine")
+    assert not tried(command, file, refuse=True)
+    assert file.read_text() == "mine"

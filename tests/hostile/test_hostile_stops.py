@@ -23,6 +23,7 @@ from unmix.training import _checkpoint
 KILLS = int(os.environ.get("UNMIX_KILLS", "0"))
 FIT = [
     *["fit", "x.npy", "--method", "ddl", "--n-components", "2", "--max-iter", "30", "--n-restarts", "1"],
+    *["--device", "cpu"],  # forked processes can't use CUDA
     "--out",
     "m",
 ]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from samples import orthogonal
 from unmix.metrics import align, convexity, diameter
-from unmix.metrics.alignment._align import ica_efficiency
+from unmix.metrics.alignment._align import _mapped, ica_efficiency
 
 Z1 = np.array([(0, 0), (1, 0), (2, 1), (3, 1), (0, 2), (1, 3), (2, 2), (3, 4)], float)
 Z2 = np.array([(0, 0.5), (0.2, -1), (1.5, -2), (0.7, -3.5), (2, 0.3), (3.2, -1), (2, -2.5), (4.2, -3)])
@@ -334,3 +334,14 @@ def test_a_long_table_is_refused_with_the_row_that_is_not_finite(monkeypatch):
     z[451, 1] = np.inf
     with pytest.raises(ValueError, match="`z2` must be finite, got inf in row 451, column 1"):
         align(sources(0, 600), z)
+
+
+@given(seeds, st.sampled_from([(3, 3), (4, 2), (2, 5)]))
+def test_a_map_that_picks_columns_is_a_product_without_sums(seed, shape):
+    rng = np.random.default_rng(seed)
+    z, p = rng.normal(size=(20, shape[0])), np.zeros(shape)
+    few = min(shape)
+    p[rng.permutation(shape[0])[:few], rng.permutation(shape[1])[:few]] = rng.choice([-2.0, 2.0], size=few)
+    np.testing.assert_array_equal(_mapped(z, p), z @ p)
+    dense = rng.normal(size=shape)
+    np.testing.assert_array_equal(_mapped(z, dense), z @ dense)

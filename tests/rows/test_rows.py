@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
-from unmix.rows import array_rows, file_rows, opened_parquet, parquet_batches, read_tensor
+from unmix.rows import array_rows, file_rows, gathered, opened_parquet, parquet_batches, read_tensor
 from unmix.training import Streamed
 from unmix.training._sources import Windows
 
@@ -125,3 +125,12 @@ def test_text_and_metadata_of_parquet_files_are_no_features(tmp_path):
     parquet.write_table(arrow.table({"well": ["a"]}), tmp_path / "t.parquet")
     with pytest.raises(ValueError, match="must have a numeric column, it holds well"):
         file_rows(tmp_path / "t.parquet", lambda n_columns: 8)
+
+
+@pytest.mark.parametrize("block", [1, 4, 100])
+def test_rows_are_gathered_in_any_order_and_more_than_once(block):
+    values = np.arange(40, dtype=np.float32).reshape(20, 2)
+    index = np.array([19, 3, 3, 0, 11, 4, 19])
+    found = gathered(array_rows(values, block), index)
+    np.testing.assert_array_equal(found, values[index])
+    assert found.dtype == np.float32 and found.flags.owndata

@@ -1,5 +1,6 @@
 """Tables survive a round trip in every format, and every broken file gets a clear error."""
 
+import gzip
 import json
 import pickle
 import struct
@@ -262,3 +263,20 @@ def test_pieces_of_a_file_that_are_read_side_by_side_keep_their_order(suffix, tm
     late.write_text("a,b\n" + "1,2\n" * 300 + "1,x\n" + "1,2\n" * 300)
     with pytest.raises(ValueError, match="'x'"):
         tables.read(late)
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("way", ["plain", "gzipped", "quoted"])
+def test_very_many_columns_are_read_some_at_a_time(end, way, tmp_path, monkeypatch):
+    rng, file = np.random.default_rng(0), tmp_path / "x.csv"
+    values = rng.normal(size=(9, 7))
+    head = ["id", *(f"c{j}" for j in range(7)), "batch"]
+    rows = [[f"r{i}", *map(str, row), "one\ntwo" if way == "quoted" else "b"] for i, row in enumerate(values)]
+    text = "\n".join(",".join(f'"{c}"' if "\n" in c else c for c in row) for row in (head, *rows)) + end
+    file.write_bytes(gzip.compress(text.encode()) if way == "gzipped" else text.encode())
+    at_once = tables.read(file)
+    monkeypatch.setattr("unmix.tables._csv._TOGETHER", 2)
+    found = tables.read(file)
+    np.testing.assert_array_equal(found.values, values)
+    np.testing.assert_array_equal(found.values, at_once.values)
+    assert found.names == at_once.names and found.metadata.keys() == at_once.metadata.keys()

@@ -10,6 +10,7 @@ import typer
 
 from .._spelling import meant
 from .._version import __version__
+from .._waiting import was_stopped
 from . import (
     _activations,
     _certify,
@@ -112,6 +113,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         )
     except (FloatingPointError, ImportError) as error:
         return _fail(1, str(error))
+    except RuntimeError as error:
+        if not was_stopped(error):
+            raise
+        code = INTERRUPTED
     if code == INTERRUPTED:
         say(f"unmix: interrupted. No file was left unfinished. To start again: {again()}")
     return code if isinstance(code, int) else 0

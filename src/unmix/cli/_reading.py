@@ -59,10 +59,12 @@ def columns_from(given: Any, labels: Sequence[str | None] = ()) -> Columns:
 
 
 def refuse_no_folder(path: Path, option: str = "--out") -> None:
-    """Refuse what is there and is no folder, before any work is done."""
-    if path.exists() and not path.is_dir():
+    """Refuse what is there and is no folder, or would lie in what is none, before any work is done."""
+    there = next((place for place in (path, *path.parents) if place.exists()), path)
+    if there.exists() and not there.is_dir():
+        which = "which" if there == path else f"but {str(there)!r}"
         raise ValueError(
-            f"`{option}` must be a folder, got {str(path)!r}, which is a file, a device or a pipe. Choose "
+            f"`{option}` must be a folder, got {str(path)!r}, {which} is a file, a device or a pipe. Choose "
             "another name."
         )
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._waiting import was_stopped
 from ._again import again
 from ._output import Json, print_json, say, taking, tell
 from ._reading import refuse_no_folder
@@ -233,7 +234,9 @@ def _sweep(tasks: list[Any], store: Any, given: Reproduce) -> Any:
             outcome = sweep(
                 tasks, store, executor=executor, workers=n, force=given.force, command=command, listen=listen
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        if not was_stopped(error):
+            raise
         say(f"unmix: interrupted. What is done is stored. To go on: {again('--force')}")
         sys.exit(130)
     finally:

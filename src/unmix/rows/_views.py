@@ -51,10 +51,10 @@ def gathered(rows: Rows, index: np.ndarray) -> np.ndarray:
     [[6.0, 7.0], [0.0, 1.0]]
     """
     order = np.argsort(index, kind="stable")
-    wanted, kept, start = index[order], [], 0
+    wanted, start = index[order], 0
+    found = np.empty((len(index), rows.n_features), np.asarray(rows.take(0, 1)).dtype)
     for block in rows.blocks():
         first, last = np.searchsorted(wanted, [start, start + len(block)])
-        kept.append(np.asarray(block)[wanted[first:last] - start])
+        found[order[first:last]] = np.asarray(block)[wanted[first:last] - start]
         start += len(block)
-    found = np.concatenate(kept)
-    return found[np.argsort(order, kind="stable")]
+    return found

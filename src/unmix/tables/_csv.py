@@ -29,6 +29,7 @@ from ._table import Columns
 _HEAD = 1 << 20
 _PIECE, _WIDE, _WIDE_PIECE = 1 << 21, 1000, 1 << 23  # bytes, columns, and bytes where there are as many
 _WORKERS = 16  # at most: each has a piece
+_TOGETHER = 20_000  # columns that Arrow is asked for at a time: each takes ten kilobytes while it is read
 _LINE = 1 << 26  # bytes of a line
 _DELIMITERS = ",\t;"
 
@@ -211,6 +212,23 @@ def _at_once(
 
 
 def _arrow(
+    stream: Any, layout: Layout, names: list[str], settings: dict[str, Any], types: Any, **how: Any
+) -> pa.Table:
+    """Let Arrow read a stream: at once, or where there are very many columns some of them after others."""
+    wanted = settings["include_columns"]
+    if len(wanted) <= _TOGETHER:
+        return _some(stream, layout, names, settings, types, **how)
+    held = b"".join(iter(lambda: stream.read(_PIECE), b""))
+    tables, how = [], {"use_threads": False, "block_size": max(_PIECE, len(held))} | how
+    for start in range(0, len(wanted), _TOGETHER):
+        few = wanted[start : start + _TOGETHER]
+        known = {name: types[name] for name in few if name in types}
+        chosen = settings | {"include_columns": few}
+        tables.append(_some(pa.BufferReader(held), layout, names, chosen, known, **how))
+    return pa.table([column for table in tables for column in table.columns], names=wanted)
+
+
+def _some(
     stream: Any,
     layout: Layout,
     names: list[str],
@@ -266,8 +284,8 @@ def _wider(schema: pa.Schema) -> pa.Schema:
 
 
 def _pieces(stream: Any, file: Path, size: int) -> Iterator[bytes]:
-    """Cut a stream after line breaks; pieces have no half of a quoted cell."""
-    rest = b""
+    """Cut a stream after line breaks; pieces have no half of a quoted cell, and a last line is no piece."""
+    last = rest = b""
     while block := stream.read(size):
         held = rest + block
         cut = held.rfind(b"\n") + 1
@@ -275,11 +293,12 @@ def _pieces(stream: Any, file: Path, size: int) -> Iterator[bytes]:
             raise pa.ArrowInvalid("a quoted cell may hold a line break")
         piece, rest = held[:cut], held[cut:]
         if piece and not piece.isspace():
-            yield piece
+            if last:
+                yield last
+            last = piece
         if len(rest) > _LINE:
             raise ValueError(f"`{file}` must have shorter lines, one has {len(rest):,} bytes without an end.")
-    if rest.strip():
-        yield rest
+    yield last + (rest if rest.strip() else b"")
 
 
 def _without_blanks(column: Any) -> Any:
