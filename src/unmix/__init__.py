@@ -1,5 +1,6 @@
 """Recover the hidden variables behind observed data, and say which of them can be trusted and why.
 
+    table = unmix.read_table("wells.csv")       features, names, ids and other columns of a file or frame
     model = unmix.FastICA("auto").fit(x)        fit; one class for each method, as in scikit-learn
     z = model.transform(x)                      the latents of each row
     unmix.trust(model, x)                       which can be trusted, and what the weakest link is
@@ -48,6 +49,7 @@ _FROM_ESTIMATORS = (*_ESTIMATORS, "fit_many", "load", "load_sae", "save", "save_
 _FROM_EVIDENCE = ("trust",)
 _FROM_DESCRIPTION = ("describe",)
 _FROM_CHOICE = ("choose",)
+_FROM_TABLES = {"read_table": "read"}
 
 __all__ = [
     "__version__",
@@ -56,6 +58,7 @@ __all__ = [
     *_FROM_EVIDENCE,
     *_FROM_DESCRIPTION,
     *_FROM_CHOICE,
+    *_FROM_TABLES,
 ]
 
 
@@ -71,6 +74,8 @@ def __getattr__(name: str) -> Any:
         return _remembering(getattr(import_module("unmix.description"), name), "description")
     if name in _FROM_CHOICE:
         return getattr(import_module("unmix.choice"), name)
+    if name in _FROM_TABLES:
+        return getattr(import_module("unmix.tables"), _FROM_TABLES[name])
     raise AttributeError(f"module 'unmix' has no attribute {name!r}")
 
 

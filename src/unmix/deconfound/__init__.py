@@ -1,9 +1,13 @@
 """Tables with batches: how far batch and label go together, and what to do about batches.
 
-`fit_transform` adjusts a table, `evaluate` compares methods on one, `components` says which independent
-components are technical and by what evidence. What a method learns, it learns from controls, or from all rows
-without their labels; labels only score. Free of torch, except where independent components are looked for.
+`unmix.deconfound(table, batch=...)` does all of it at once: the room itself is that call. `fit_transform`
+adjusts a table, `evaluate` compares methods on one, `components` says which independent components are
+technical and by what evidence. What a method learns, it learns from controls, or from all rows without their
+labels; labels only score. Free of torch, except where independent components are looked for.
 """
+
+import sys
+from types import ModuleType
 
 from ._anchored import Adjustment, anchored, fit_anchored
 from ._components import Components, components
@@ -18,8 +22,11 @@ from ._methods import DEFAULT, METHODS
 from ._query import columns_in, matching
 from ._scores import Evaluation, Score
 from ._trees import Fold, concentration, held_out_aurocs, hoyer
+from ._whole import Deconfounded, deconfounded
 
 __all__ = [
+    "deconfounded",
+    "Deconfounded",
     "fit_transform",
     "evaluate",
     "judged",
@@ -55,3 +62,10 @@ __all__ = [
     "hoyer",
     "concentration",
 ]
+
+
+class _Room(ModuleType):
+    __call__ = staticmethod(deconfounded)
+
+
+sys.modules[__name__].__class__ = _Room

@@ -1,7 +1,8 @@
 """The call for tables in memory: arrays, frames and AnnData in, the same kind out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,14 +77,10 @@ def fit_transform(
     >>> bool(np.abs(y[plate == "p1"].mean(0) - y[plate == "p2"].mean(0)).max() < 1e-9)
     True
     """
-    named = _names(batch)
-    labels = (*named, *_names(label), *columns_in(control or ""))
     chosen = method_named(method)
-    table = read(X, columns=_with_labels(columns, labels, rep))
-    known = {**table.metadata, **_columns_of(metadata, len(table.values))}
-    where = design(known, named, control)
+    table, known, where = opened(X, metadata, (batch, label, control), columns, rep)
     if label:
-        values = joined([column(known, name, "label") for name in _names(label)])
+        values = joined([column(known, name, "label") for name in names_of(label)])
         refuse_if_determined(confounding(where.batch, values))
     fit = fitting_rows(fit_on, where, train)
     if fit is not None and method not in _FITTED_TO_ROWS:
@@ -103,14 +100,26 @@ def names_out(table: Table, method: str, adjusted: np.ndarray) -> list[str]:
     return [f"z{j}" for j in range(adjusted.shape[1])]
 
 
-def _names(given: str | Sequence[str]) -> list[str]:
+class Opened(NamedTuple):
+    """A table, all that is known of its rows, and where they come from."""
+
+    table: Table
+    known: dict[str, np.ndarray]
+    where: Design
+
+
+def opened(X: Any, metadata: Any, roles: tuple[Any, Any, Any], columns: Columns, rep: str | None) -> Opened:
+    """Read a table whose batch, label and control are named."""
+    batch, label, control = roles
+    labels = (*columns.labels, *names_of(batch), *names_of(label), *columns_in(control or ""))
+    table = read(X, columns=replace(columns, labels=labels, obsm=rep or columns.obsm))
+    known = {**table.metadata, **_columns_of(metadata, len(table.values))}
+    return Opened(table, known, design(known, names_of(batch), control))
+
+
+def names_of(given: str | Sequence[str]) -> list[str]:
+    """Return a list of names, also of one."""
     return [given] if isinstance(given, str) else list(given)
-
-
-def _with_labels(columns: Columns, labels: Sequence[str], rep: str | None) -> Columns:
-    from dataclasses import replace
-
-    return replace(columns, labels=(*columns.labels, *labels), obsm=rep or columns.obsm)
 
 
 def _columns_of(metadata: Any, n_rows: int) -> dict[str, np.ndarray]:

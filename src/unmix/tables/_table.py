@@ -180,6 +180,11 @@ class Table:
     origin: Any = None
     beside: Any = None
 
+    @property
+    def features(self) -> np.ndarray:
+        """The numbers: another name of `values`."""
+        return self.values
+
     def take(self, rows: Any) -> "Table":
         """Return some rows, by numbers or as a mask."""
         return replace(
