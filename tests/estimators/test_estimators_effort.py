@@ -6,6 +6,7 @@ import pytest
 import unmix
 from unmix import DiverseDictionaryLearning
 from unmix.data import sparse_mixing
+from unmix.experiments.papers.worlds._draws import sparse
 from unmix.metrics import mcc
 from unmix.nn import mlp
 
@@ -109,3 +110,35 @@ def test_correlations_are_penalised_in_tall_data_where_asked():
     data = sparse_mixing(300, 3, random_state=0)
     plain, other = (DiverseDictionaryLearning(3, decorrelation=w, **QUICK).fit(data.x) for w in (None, 1.0))
     assert "correlation" not in plain.history_.terms and "correlation" in other.history_.terms
+
+
+@pytest.fixture(scope="module")
+def bent():
+    """A mixing that swings, so that the linear starts are wrong."""
+    return sparse(2500, 1)
+
+
+def test_bent_mixings_have_one_more_start_and_none_is_worse_for_it(bent):
+    quick = {"n_restarts": 2, "max_iter": 100, "random_state": 0}
+    usual, plain = (DiverseDictionaryLearning(5, effort=e, **quick).fit(bent.x) for e in ("usual", "plain"))
+    assert usual.restarts_[:2] == plain.restarts_ and len(usual.restarts_) == 3
+    assert min(usual.restarts_) < min(plain.restarts_)
+    assert mcc(bent.z, usual.transform(bent.x)) > mcc(bent.z, plain.transform(bent.x))
+
+
+def test_a_fit_with_a_bent_start_goes_on_from_its_checkpoint(bent, tmp_path):
+    settings = {"n_restarts": 1, "max_iter": 100, "random_state": 0, "checkpoint": tmp_path / "steps"}
+    first, again = (DiverseDictionaryLearning(5, **settings).fit(bent.x) for _ in range(2))
+    assert {path.name for path in (tmp_path / "steps" / "bent").iterdir()} >= {
+        "autoencoder",
+        "taught",
+        "round-0",
+    }
+    assert first.restarts_ == again.restarts_ and len(first.restarts_) == 2
+    assert np.array_equal(first.transform(bent.x), again.transform(bent.x))
+
+
+def test_short_fits_and_few_rows_have_no_starts_by_bends(bent):
+    short = DiverseDictionaryLearning(5, n_restarts=1, max_iter=2, random_state=0).fit(bent.x)
+    few = DiverseDictionaryLearning(5, n_restarts=1, max_iter=100, random_state=0).fit(bent.x[:300])
+    assert len(short.restarts_) == len(few.restarts_) == 1

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from itertools import zip_longest
 from typing import Any, final
 
@@ -20,20 +19,30 @@ from unmix.solvers.coordinates import (
     distinct_bases,
     has_linear_coordinates,
     independent_basis,
+    is_bent,
     principal,
     rebase,
     start_linear,
 )
 from unmix.training import Noise, Pace, Trained, train_restarts
 
+from ._bent_starts import start_bent
+from ._effort import (
+    AUTOENCODER,
+    EFFORTS,
+    FEW_ROWS,
+    LONG,
+    MORE,
+    PASSES,
+    SEARCHES,
+    for_few,
+    updated_often,
+    wider,
+)
 from ._latent_estimator import Factory, LatentEstimator, build
 
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 WEIGHT_TALL, WEIGHT_SQUARE, WEIGHT_CORRELATION = 0.015, 0.003, 0.1
-EFFORTS = ("plain", "usual", "thorough")
-_FEW_ROWS, _BATCHES, _SMALLEST, _LONG = 2000, 10, 50, 100  # few rows go in at least ten batches, in long fits
-# of a thorough fit: starts and width of networks; passes; searches for coordinates; least updates
-_MORE, _PASSES, _SEARCHES, _UPDATES = 2, 1.25, 2, 5000
 
 
 @final
@@ -54,6 +63,11 @@ class DiverseDictionaryLearning(LatentEstimator):
     starts are uncorrelated, correlations of the codes are penalised (`decorrelation`), and coordinates are
     not changed between rounds. Where independent components of x are far from normal, all but one, their laws
     tell the latents, and all restarts begin there.
+
+    Where mixings bend so much that linear models are wrong starts (as many directions as latents leave more
+    than 6% of the variance), one more restart is trained to the end. It begins at an autoencoder without
+    sparsity, along the directions in its tangent spaces in which the same few variables move at every point.
+    This needs more than 2,000 rows (unless thorough), and 100 passes.
 
     Columns in skewed units (exponentials, cubes) are read by normal scores, if as many directions as latents
     explain far more of those than of x as it is. Fewer than 2,000 rows are taken in batches of a tenth, 50
@@ -164,7 +178,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         encoder, decoder = (
             (self.encoder, self.decoder)
             if self.effort != "thorough"
-            else map(_wider, (self.encoder, self.decoder))
+            else map(wider, (self.encoder, self.decoder))
         )
         networks = encoder(n_features, 2 * n), decoder(n, n_features)
         decorrelate = self._decorrelation(n_features) > 0
@@ -186,11 +200,11 @@ class DiverseDictionaryLearning(LatentEstimator):
 
     def _trained(self, x: Tensor, pace: Pace) -> Trained:
         square, thorough = _is_square(x, self.n_components_), self.effort == "thorough"
-        n_restarts = self.n_restarts * (_MORE if thorough else 1)
+        n_restarts = self.n_restarts * (MORE if thorough else 1)
         if self.effort != "plain":
-            pace = _for_few(pace, len(x))
+            pace = for_few(pace, len(x))
         if thorough:
-            pace = _updated_often(replace(pace, max_iter=round(_PASSES * pace.max_iter)), len(x))
+            pace = updated_often(replace(pace, max_iter=round(PASSES * pace.max_iter)), len(x))
         members = build(self._plain, n_restarts, x, pace.seed)
         informed = has_linear_coordinates(members[0])
         if informed:
@@ -200,16 +214,35 @@ class DiverseDictionaryLearning(LatentEstimator):
         weights = {"kl": self.beta, "penalty": default if self.weight is None else self.weight}
         if correlation := self._decorrelation(x.shape[1]):
             weights["correlation"] = correlation
-        improve = rebase if informed and not square else None
-        return train_restarts(
-            members,
-            weights,
-            x,
-            pace,
+        race = partial(
+            train_restarts,
+            weights=weights,
+            data=x,
             beside=Noise(self.n_components_),
-            improve=improve,
-            improve_rounds=_SEARCHES if thorough else 1,
+            improve=rebase if informed and not square else None,
+            improve_rounds=SEARCHES if thorough else 1,
         )
+        found = race(members, pace=pace)
+        if not (informed and self._follows_bends(x, pace)):
+            return found
+        apart = replace(pace, checkpoint=pace.folder("bent"))
+        (bent,) = build(self._plain, 1, x, pace.seed)
+        if not start_bent(bent, x, apart, n_steps=AUTOENCODER[thorough]):
+            return found
+        return _better(found, race([bent], pace=apart))
+
+    def _follows_bends(self, x: Tensor, pace: Pace) -> bool:
+        """Whether starts are looked for in tangent spaces: many rows, long fits, and mixings that bend."""
+        if self.effort == "plain" or pace.max_iter < LONG:
+            return False
+        few = self.effort == "usual" and len(x) <= FEW_ROWS
+        return not few and is_bent(x, self.n_components_)
+
+
+def _better(one: Trained, other: Trained) -> Trained:
+    """Return the one with the lower objective, with the scores of both."""
+    best = one if min(one.scores) <= min(other.scores) else other
+    return replace(best, scores=one.scores + other.scores)
 
 
 def _is_weight(value: Any) -> bool:
@@ -218,40 +251,6 @@ def _is_weight(value: Any) -> bool:
 
 def _is_square(x: Tensor, n_components: int) -> bool:
     return x.shape[1] == n_components
-
-
-def _for_few(pace: Pace, n_samples: int) -> Pace:
-    """Take smaller batches of few rows, which would else have too few updates; short fits stay short.
-
-    >>> pace = Pace(200, 500, 1e-3, 0)
-    >>> [_for_few(pace, n).batch_size for n in (10_000, 2000, 500, 60)]
-    [500, 500, 50, 50]
-    """
-    if n_samples >= _FEW_ROWS or pace.max_iter < _LONG:
-        return pace
-    return replace(pace, batch_size=min(pace.batch_size, max(_SMALLEST, n_samples // _BATCHES)))
-
-
-def _updated_often(pace: Pace, n_samples: int) -> Pace:
-    """Take batches so small that there are 5,000 updates, but of 50 rows at least; short fits stay short.
-
-    >>> pace = Pace(250, 500, 1e-3, 0)
-    >>> [_updated_often(pace, n).batch_size for n in (20_000, 10_000, 2000, 500)]
-    [500, 500, 100, 50]
-    """
-    if pace.max_iter < _LONG:
-        return pace
-    batch = max(_SMALLEST, n_samples * pace.max_iter // _UPDATES)
-    return replace(pace, batch_size=min(pace.batch_size, batch))
-
-
-def _wider(factory: Factory) -> Factory:
-    """Return networks with hidden layers twice as wide, where they are `residual_mlp`; else as they are."""
-    given: dict[str, Any] = factory.keywords if isinstance(factory, partial) else {}
-    if (factory.func if isinstance(factory, partial) else factory) is not residual_mlp:
-        return factory
-    hidden = given.get("hidden", signature(residual_mlp).parameters["hidden"].default)
-    return partial(residual_mlp, **given | {"hidden": tuple(_MORE * width for width in hidden)})
 
 
 def _around(objective: Objective, warp: Warp) -> Objective:

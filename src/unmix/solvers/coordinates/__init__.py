@@ -11,9 +11,13 @@ from ._linear import (
     sparse_bases,
     start_linear,
 )
+from ._tangents import along, is_bent, sparse_steps
 from ._units import KNOTS, better_units, left_by, normal_scores
 
 __all__ = [
+    "along",
+    "is_bent",
+    "sparse_steps",
     "better_units",
     "independent_basis",
     "KNOTS",

@@ -1,0 +1,51 @@
+"""What plain, usual and thorough fits of diverse dictionaries do: batches, updates and widths."""
+
+from dataclasses import replace
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from unmix.nn import residual_mlp
+from unmix.training import Pace
+
+from ._latent_estimator import Factory
+
+EFFORTS = ("plain", "usual", "thorough")
+FEW_ROWS, _BATCHES, _SMALLEST, LONG = 2000, 10, 50, 100  # few rows go in at least ten batches, in long fits
+# of a thorough fit: starts and width of networks; passes; searches for coordinates; least updates
+MORE, PASSES, SEARCHES, _UPDATES = 2, 1.25, 2, 5000
+AUTOENCODER = {False: 2000, True: 4000}  # updates, in usual and in thorough fits
+
+
+def for_few(pace: Pace, n_samples: int) -> Pace:
+    """Take smaller batches of few rows, which would else have too few updates; short fits stay short.
+
+    >>> pace = Pace(200, 500, 1e-3, 0)
+    >>> [for_few(pace, n).batch_size for n in (10_000, 2000, 500, 60)]
+    [500, 500, 50, 50]
+    """
+    if n_samples >= FEW_ROWS or pace.max_iter < LONG:
+        return pace
+    return replace(pace, batch_size=min(pace.batch_size, max(_SMALLEST, n_samples // _BATCHES)))
+
+
+def updated_often(pace: Pace, n_samples: int) -> Pace:
+    """Take batches so small that there are 5,000 updates, but of 50 rows at least; short fits stay short.
+
+    >>> pace = Pace(250, 500, 1e-3, 0)
+    >>> [updated_often(pace, n).batch_size for n in (20_000, 10_000, 2000, 500)]
+    [500, 500, 100, 50]
+    """
+    if pace.max_iter < LONG:
+        return pace
+    batch = max(_SMALLEST, n_samples * pace.max_iter // _UPDATES)
+    return replace(pace, batch_size=min(pace.batch_size, batch))
+
+
+def wider(factory: Factory) -> Factory:
+    """Return networks with hidden layers twice as wide, where they are `residual_mlp`; else as they are."""
+    given: dict[str, Any] = factory.keywords if isinstance(factory, partial) else {}
+    if (factory.func if isinstance(factory, partial) else factory) is not residual_mlp:
+        return factory
+    hidden = given.get("hidden", signature(residual_mlp).parameters["hidden"].default)
+    return partial(residual_mlp, **given | {"hidden": tuple(MORE * width for width in hidden)})
