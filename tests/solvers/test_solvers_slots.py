@@ -6,6 +6,7 @@ import torch
 
 from unmix.solvers.slots._graph import slots_of
 from unmix.solvers.slots._search import influences, sparsest_slots
+from unmix.solvers.slots._unions import joined_slots
 
 
 def slot_jacobians(sizes, rows, seed, n=40):
@@ -44,10 +45,52 @@ def test_latents_that_move_the_same_rows_are_found_in_any_order():
     rng = np.random.default_rng(0)
     support = np.array([[1] * 8 + [0] * 8, [0] * 5 + [1] * 8 + [0] * 3, [0] * 11 + [1] * 5])
     owner = np.array([0, 1, 2, 1, 0, 1])
-    profiles = support[owner] * rng.uniform(0.5, 1.5, size=(6, 16))
+    spread = support[owner] * rng.uniform(0.5, 1.5, size=(6, 16))
+    assert joined_slots(spread) == [[0, 4], [1, 3, 5], [2]]
+    order = rng.permutation(6)
+    relabelled = {frozenset(order[slot].tolist()) for slot in joined_slots(spread[order])}
+    assert relabelled == {frozenset(slot) for slot in joined_slots(spread)}
+    assert joined_slots(np.ones((3, 4))) == [[0, 1, 2]] and joined_slots(np.ones((1, 4))) == [[0]]
+    assert joined_slots(np.repeat(np.eye(3), 4, axis=1)) == [[0], [1], [2]]
+
+
+def test_latents_that_move_alike_are_found_in_any_order():
+    rng = np.random.default_rng(0)
+    support = np.array([[1] * 8 + [0] * 8, [0] * 5 + [1] * 8 + [0] * 3, [0] * 11 + [1] * 5])
+    profiles = support[np.array([0, 1, 2, 1, 0, 1])] * rng.uniform(0.5, 1.5, size=(6, 16))
     assert slots_of(profiles) == [[0, 4], [1, 3, 5], [2]]
     order = rng.permutation(6)
     relabelled = {frozenset(order[slot].tolist()) for slot in slots_of(profiles[order])}
     assert relabelled == {frozenset(slot) for slot in slots_of(profiles)}
     assert slots_of(np.ones((3, 4))) == [[0, 1, 2]] and slots_of(np.eye(3)) == [[0], [1], [2]]
     assert slots_of(np.ones((1, 4))) == [[0]]
+
+
+def test_slots_of_unequal_size_are_told_by_their_rows_in_any_basis_of_each():
+    """Sparse directions of a linear slot of six have little in common: five rows stand still for each."""
+    rng, sizes, rows = np.random.default_rng(0), (2, 4, 6), 20
+    spread = np.zeros((12, 50))
+    for k, (first, size) in enumerate(zip((0, 2, 6), sizes, strict=True)):
+        mixing = rng.normal(size=(rows, size))
+        for i in range(size):
+            still = mixing[rng.choice(rows, size - 1, replace=False)]
+            along = mixing @ np.linalg.svd(still)[2][-1] if size > 1 else mixing[:, 0]
+            spread[first + i, 15 * k : 15 * k + rows] = along**2 / along.var()
+    assert joined_slots(spread) == [[0, 1], [2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
+
+
+def test_coordinates_that_there_are_reasons_for_are_left_for_clearly_sparser_ones_only():
+    sizes = [2, 2]
+    J, mix, owner = slot_jacobians(sizes, [range(0, 8), range(5, 13)], 0)
+    truth = torch.linalg.inv(mix)  # from the code to the latents
+    covariance, G = mix @ mix.T, influences(J)
+
+    def own_share(basis):
+        share = (basis @ mix).square()
+        return float(share[:2][:, owner == 0].sum() / share[:2].sum())
+
+    swapped = truth[[2, 3, 0, 1]]  # as sparse, the other way round
+    for start, share in ((truth, 1.0), (swapped, 0.0)):
+        generator = torch.Generator().manual_seed(0)
+        found = sparsest_slots(G, covariance, sizes, generator, also=start)
+        assert own_share(found) == pytest.approx(share, abs=1e-3)

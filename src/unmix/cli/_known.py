@@ -214,7 +214,9 @@ def partition_of(text: str) -> Any:
 
 
 def slots_of(text: str, option: str = "--slots") -> Any:
-    """Read slots: a number of equal ones, or the latents of each."""
+    """Read slots: a number of equal ones, the latents of each, or `unions`, how to find them."""
+    if text == "unions" and option == "--slots":
+        return text
     return int(text) if text.isdecimal() else numbers_in_parts(text, option)
 
 

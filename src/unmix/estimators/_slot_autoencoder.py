@@ -23,9 +23,10 @@ from ._latent_estimator import Factory, LatentEstimator, build
 
 WEIGHT_SCALE = 0.1
 _SEARCHES = 3  # after the first: the more the code is bent towards slots, the better they show
+UNIONS = "unions"
 _WARM_UP = 0.5  # share of the epochs in which nothing but reconstruction is trained
 
-Slots = int | Sequence[Sequence[int]] | None
+Slots = int | Sequence[Sequence[int]] | str | None
 
 
 @final
@@ -43,9 +44,11 @@ class SlotAutoencoder(LatentEstimator):
     n_components : int or "auto"
         Number of latents, in all slots together; "auto" looks for where those of a table end, see
         `unmix.choose`.
-    slots : int, sequence of sequences of int, or None
+    slots : int, sequence of sequences of int, "unions", or None
         Number of equal consecutive slots, or the latents of each; None finds how many there are, and how
-        large, from the factor graph of the decoder's Jacobians.
+        large, from the factor graph of the decoder's Jacobians. "unions" finds slots of unequal size better:
+        it joins latents as long as that costs few more entries of the mixing, and training begins there. The
+        calibration of `unmix.trust` was measured with None.
     penalty : callable
         `unmix.penalties.slot_sparsity` by default; `compositional_contrast` is the published one. A penalty
         with an argument `slots` is given the slots, any other is called as (decoder, z).
@@ -133,7 +136,7 @@ class SlotAutoencoder(LatentEstimator):
         for name in ("additive", "search"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"`{name}` must be True or False, got {getattr(self, name)!r}.")
-        if isinstance(self.n_components, Integral) and self.n_components >= 1 and self.slots is not None:
+        if isinstance(self.n_components, Integral) and self.n_components >= 1 and not self._finds:
             listed(self.slots, int(self.n_components))
         super().fit(X, y)
         return self
@@ -166,14 +169,19 @@ class SlotAutoencoder(LatentEstimator):
     def _train(self, x: Tensor, pace: Pace) -> Trained:
         generator = torch.Generator().manual_seed(pace.seed)
         informed = self.search and has_linear_coordinates(build(self._plain, 1, x, pace.seed)[0])
-        warm_up = max(1, round(_WARM_UP * pace.max_iter)) if informed or self.slots is None else 0
+        warm_up = max(1, round(_WARM_UP * pace.max_iter)) if informed or self._finds else 0
         first = replace(pace, max_iter=warm_up, checkpoint=pace.folder("warm-up"))
         n_left = max(1, pace.max_iter - warm_up)
         before, after = stages([warm_up, n_left * self.n_restarts])
         with before:
             plain = self._warmed_up(x, first) if warm_up else None
-        self.slot_of_ = self._slot_numbers(plain, x, generator, informed)
-        improve = partial(rebase_slots, partition=self.partition_) if informed else None
+        unions = isinstance(self.slots, str)
+        if plain is None or not self._finds:
+            self.slot_of_ = _numbers(listed(1 if self._finds else self.slots, self.n_components_))
+        else:
+            found, plain = find_slots(plain, x, generator, search=informed, unions=unions)
+            self.slot_of_ = _numbers(found)
+        improve = partial(rebase_slots, partition=self.partition_, from_here=unions) if informed else None
         members = build(self._networks, self.n_restarts, x, pace.seed)
         if plain is not None and improve is not None:
             _start(members, plain, x, generator, improve)
@@ -188,6 +196,10 @@ class SlotAutoencoder(LatentEstimator):
                 improve_rounds=_SEARCHES,
             )
 
+    @property
+    def _finds(self) -> bool:
+        return self.slots is None or (isinstance(self.slots, str) and self.slots == UNIONS)
+
     def _warmed_up(self, x: Tensor, pace: Pace) -> Objective:
         """Train for reconstruction alone, from principal components where networks have a linear part."""
         (member,) = build(self._plain, 1, x, pace.seed)
@@ -198,15 +210,12 @@ class SlotAutoencoder(LatentEstimator):
             [member], {"scale": WEIGHT_SCALE}, x, pace, beside=Noise(self.n_components_)
         ).objective
 
-    def _slot_numbers(
-        self, plain: Objective | None, x: Tensor, generator: torch.Generator, search: bool
-    ) -> np.ndarray:
-        n = self.n_components_
-        if plain is None or self.slots is not None:
-            partition = listed(self.slots or 1, n)
-        else:
-            partition = find_slots(plain, x, generator, search=search)
-        return np.array([k for j in range(n) for k, slot in enumerate(partition) if j in slot])
+
+def _numbers(partition: Sequence[Sequence[int]]) -> np.ndarray:
+    """Return the slot of each latent."""
+    return np.array(
+        [k for j in range(sum(map(len, partition))) for k, slot in enumerate(partition) if j in slot]
+    )
 
 
 def _start(
@@ -224,7 +233,7 @@ def _start(
             member.decoder = start.decoder
 
 
-def listed(slots: int | Sequence[Sequence[int]], n_components: int) -> list[list[int]]:
+def listed(slots: Slots, n_components: int) -> list[list[int]]:
     """Return the latents of each slot, and refuse slots that do not divide the latents."""
     if isinstance(slots, Integral) and not isinstance(slots, bool):
         count = int(slots)
@@ -238,7 +247,7 @@ def listed(slots: int | Sequence[Sequence[int]], n_components: int) -> list[list
         groups = [[int(j) for j in slot] for slot in slots]  # type: ignore[union-attr]
     except (TypeError, ValueError):
         raise TypeError(
-            f"`slots` must be None, an integer or a sequence of latents for each slot, got {slots!r}."
+            f"`slots` must be None, 'unions', a number or a sequence of latents for each slot, got {slots!r}."
         ) from None
     if sorted(j for slot in groups for j in slot) != list(range(n_components)) or not all(groups):
         raise ValueError(

@@ -15,15 +15,20 @@ from unmix.training import Ensemble
 from ..coordinates import change_coordinates
 from ._graph import slots_of
 from ._search import influences, sparsest_slots
+from ._unions import joined_slots
 
 _NOTHING = 0.15  # standard deviations of an observed variable that hardly count as influence
 _POINTS = 300  # at which Jacobians are taken
 
 
 def find_slots(
-    objective: Objective, x: Float[Tensor, "n x"], generator: torch.Generator, *, search: bool
-) -> list[list[int]]:
-    """Return slots of the decoder: of its latents, or of its sparsest directions."""
+    objective: Objective, x: Float[Tensor, "n x"], generator: torch.Generator, *, search: bool, unions: bool
+) -> tuple[list[list[int]], Objective]:
+    """Return slots of the decoder, of its latents or of its sparsest directions, and a model to go on from.
+
+    With `unions` latents are grouped by what they move together, and the model has the directions that were
+    grouped; else by likeness of what each moves, and the model is the same.
+    """
     with torch.no_grad():
         G, covariance = _moments(_jacobians(objective, x), objective.encode(x))
     if search:
@@ -32,7 +37,11 @@ def find_slots(
         basis = torch.diag(covariance.diagonal().rsqrt())
     back = torch.linalg.inv(basis)
     spread = (back.mT @ G @ back).diagonal(dim1=1, dim2=2).mT  # variance that a latent gives a variable
-    return slots_of(np.asarray((spread / (spread + _NOTHING**2)).clamp_min(0).cpu()))
+    if not unions:
+        return slots_of(np.asarray((spread / (spread + _NOTHING**2)).clamp_min(0).cpu())), objective
+    ensemble = Ensemble([objective], {})
+    change_coordinates(ensemble, basis[None].to(x))
+    return joined_slots(np.asarray(spread.clamp_min(0).cpu())), ensemble.extract(0)
 
 
 def _jacobians(objective: Objective, x: Tensor) -> Float[Tensor, "n x z"]:
@@ -52,15 +61,22 @@ def rebase_slots(
     data: tuple[Tensor, ...],
     generator: torch.Generator,
     partition: Sequence[Sequence[int]],
+    *,
+    from_here: bool = False,
 ) -> None:
-    """Give every member the linear coordinates in which its own slots are sparsest; nothing else changes."""
+    """Give every member the linear coordinates in which its own slots are sparsest; nothing else changes.
+
+    The search may also start `from_here`, at the coordinates that the members have.
+    """
     (x,) = data
     codes = ensemble.each(Objective.encode, x)
     J = ensemble.each(lambda member, batch: jacobian(member.decoder, member.encode(batch)), x[:_POINTS])
     sizes, order = [len(slot) for slot in partition], [j for slot in partition for j in slot]
     bases = codes.new_empty(len(J), len(order), len(order))
     for number in range(len(J)):
-        found = sparsest_slots(*_moments(J[number], codes[number]), sizes, generator)
+        G, covariance = _moments(J[number], codes[number])
+        also = torch.eye(len(order)).to(G)[order] if from_here else None
+        found = sparsest_slots(G, covariance, sizes, generator, also=also)
         bases[number, order] = found.to(bases)
     change_coordinates(ensemble, bases)
 

@@ -25,7 +25,7 @@ from ._common import BUDGETS as BUDGETS
 from ._common import DEFAULT, KEPT, OBJECTIVE, QUICK, cells, drawn
 from ._draws import slots
 
-UNTOLD = "unmix default, slots not told"
+UNTOLD, JOINED = "unmix default, slots not told", 'slots="unions"'
 SCORED = {"smoke": 100, "laptop": 2000}
 _MANY = {"rows": 12_000}
 _SMALL: dict[str, Any] = {"sizes": (1, 2), "width": 8}
@@ -36,7 +36,7 @@ WORLDS: dict[str, dict[str, Any]] = {
     "dependent, K = 5": _MANY | {"sizes": [3] * 5, "shared": 0.4},
 }
 CELLS = (
-    *cells(WORLDS, (DEFAULT, UNTOLD, KEPT, TRUTH), SIS),
+    *cells(WORLDS, (DEFAULT, UNTOLD, JOINED, KEPT, TRUTH), SIS),
     *(cell for method in (DEFAULT, KEPT) for cell in grid(method, WORLDS.items(), OBJECTIVE, better="lower")),
 )
 
@@ -88,8 +88,8 @@ def _codes(
         return leading(data.x, n_latents)[n:], truth, {}
     if ":" in method:
         return codes_of(make_method(method, n_latents, seed), data.x[:n], data.x[n:]), truth, {}
-    told = None if method == UNTOLD else truth
-    model = SlotAutoencoder(n_latents, slots=told, random_state=seed, **QUICK[budget])
+    told: dict[str, Any] = {UNTOLD: None, JOINED: "unions"}
+    model = SlotAutoencoder(n_latents, slots=told.get(method, truth), random_state=seed, **QUICK[budget])
     if method == KEPT:
         kept = slots_from_truth(model, data.x, data.hidden["slot"], data.z, seed, n_fit=n)
         return kept.codes[n:], truth, {OBJECTIVE: kept.objective}
