@@ -86,6 +86,7 @@ def _short(value):
     "settings",
     [
         {"prior": "sigmoidal"},
+        {"prior": "correlated", "n_restarts": 3},
         {"prior": "spline"},
         {"objective": "bound"},
         {"objective": "bound", "sees_domain": True},

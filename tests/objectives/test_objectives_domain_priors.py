@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from scipy.stats import norm
+from scipy.stats import multivariate_normal, norm
 
 from unmix.objectives._domain_priors import KINDS
 
@@ -56,3 +56,21 @@ def test_shared_latents_have_one_law_in_all_domains(kind):
     torch.testing.assert_close(first[2], second[2])
     assert kind != "gaussian" or first[2].item() == pytest.approx(1.5)
     assert (first[:2] - second[:2]).abs().min() > 1e-3
+
+
+def test_the_correlated_law_is_the_normal_one_with_the_correlations_of_all_domains():
+    rng, u = np.random.default_rng(0), np.arange(6000) % 3
+    shared = np.array([[1.0, 0.5, -0.2], [0.5, 1.0, 0.1], [-0.2, 0.1, 1.0]])
+    scales = np.array([[1.0, 0.5, 2.0], [0.3, 1.5, 1.0], [1.2, 1.0, 0.4]])
+    z = rng.multivariate_normal(np.zeros(3), shared, size=6000) * scales[u]
+    z = (z - z.mean(0)) / z.std(0)
+    prior = KINDS["correlated"]([1 / 3] * 3, 3).double()
+    prior.start(torch.from_numpy(z), torch.from_numpy(u))
+    root = prior.root().detach().numpy()
+    np.testing.assert_allclose(root @ root.T, shared, atol=0.05)
+    found = prior(torch.from_numpy(z), torch.from_numpy(u)).detach().numpy()
+    means, log_scales = (moment.detach().numpy() for moment in prior.moments())
+    for domain in range(3):
+        spread = np.diag(np.exp(log_scales[domain]))
+        law = multivariate_normal(means[domain], spread @ root @ root.T @ spread)
+        np.testing.assert_allclose(found[u == domain], law.logpdf(z[u == domain]), rtol=1e-6)

@@ -14,7 +14,7 @@ from unmix.penalties import dependency_sparsity
 from unmix.solvers.coordinates._linear import principal
 from unmix.solvers.domains._hops import hops, still_bases
 from unmix.solvers.domains._joint_diagonal import domain_covariances, joint_diagonaliser
-from unmix.solvers.domains._starts import start_at_basis
+from unmix.solvers.domains._starts import sparse_diagonalisers, start_at_basis
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +118,24 @@ def test_one_gaussian_domain_cannot_tell_what_two_can():
     z = rng.normal(size=(4000, 2)) * np.where(np.arange(4000)[:, None] % 2, [2.0, 0.5], 1.0)
     model = CGVAE(2, max_iter=1, n_restarts=1, random_state=0).fit(z @ A.T, np.arange(4000) % 2)
     assert mcc(z, model.transform(z @ A.T)) > 0.99
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_sources_that_depend_alike_in_all_domains_are_found_if_they_may(seed):
+    rng, n, n_domains = np.random.default_rng(seed), 3, 6
+    A, D = rng.normal(size=(n, n)) + 2 * np.eye(n), rng.uniform(0.3, 3, size=(n_domains, n))
+    R = 0.5 * np.eye(n) + 0.5
+    C = torch.from_numpy(np.stack([A @ np.diag(d) @ R @ np.diag(d) @ A.T for d in D]))
+    shares = torch.full((n_domains,), 1 / n_domains, dtype=torch.float64)
+    price = torch.zeros(1, dtype=torch.float64)
+
+    def wrong(correlated):
+        generator = torch.Generator().manual_seed(0)
+        rows = torch.from_numpy(A)
+        bases, _ = sparse_diagonalisers(
+            *(rows, 1, C, shares, C.mean(0), price, generator), correlated=correlated
+        )
+        mixed = np.abs(bases[0, 0].numpy() @ A)
+        return 1 - (mixed.max(1) / mixed.sum(1)).min()
+
+    assert wrong(correlated=True) < 0.1 < wrong(correlated=False)

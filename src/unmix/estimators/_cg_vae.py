@@ -61,9 +61,10 @@ class CGVAE(DomainEstimator):
         likelihood should decide, and sparsity among codes that fit alike.
     beta : float
         Weight of the fit.
-    prior : {"gaussian", "sigmoidal", "spline"}
+    prior : {"gaussian", "correlated", "sigmoidal", "spline"}
         Law of each latent in a domain: a normal one, or a deep sigmoidal flow or rational-quadratic spline
-        (extra `flows`) of it.
+        (extra `flows`) of it. "correlated": normal latents that depend on each other, with correlations that
+        are the same in all domains.
     n_shared : int
         Number of latents, the last ones, with one law in all domains (partial identifiability).
     objective : {"likelihood", "bound"}
@@ -178,7 +179,8 @@ class CGVAE(DomainEstimator):
         seen, x, u = data
         to_white = torch.linalg.pinv(loadings)
         if can_start(members[0]):
-            bases = linear_starts(x @ to_white.T, u, loadings, len(members), generator)
+            correlated = self.prior == "correlated"
+            bases = linear_starts(x @ to_white.T, u, loadings, len(members), generator, correlated=correlated)
             inwards = to_white if self.objective == "bound" else torch.eye(len(to_white)).to(x)
             for member, basis in zip(members, bases, strict=True):
                 ordered = _changing_first(basis, x @ to_white.T, u) if self.n_shared else basis

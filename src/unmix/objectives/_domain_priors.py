@@ -1,4 +1,4 @@
-"""Laws of a code given its domain: independent coordinates, each a monotone map of a standard normal."""
+"""Laws of a code given its domain: coordinates, mostly independent, each a monotone map of a normal one."""
 
 import math
 from typing import Any
@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-PRIORS = ("gaussian", "sigmoidal", "spline")
+PRIORS = ("gaussian", "correlated", "sigmoidal", "spline")
 _LOG_SCALE = (-5.0, 2.0)  # a domain in which a latent stands still must not make it infinitely likely
 _UNITS = 8
 _BOUND = 6.0  # beyond it a spline is the identity, in standard deviations
@@ -43,6 +43,8 @@ class DomainGaussian(nn.Module):
     affine map, arXiv:2503.00639; Kong et al. (2022), Partial disentanglement for domain adaptation (blocks
     that do not change).
     """
+
+    started: tuple[str, ...] = ("mean", "log_scale")  # parameters that `start` sets
 
     def __init__(self, shares: Any, n: int, n_shared: int = 0) -> None:
         super().__init__()
@@ -83,6 +85,56 @@ class DomainGaussian(nn.Module):
         for domain in range(len(self.shares)):
             own = codes[u == domain]
             self.mean[domain], self.log_scale[domain] = own.mean(0), (own.std(0) + 1e-6).log()
+
+
+class DomainCorrelated(DomainGaussian):
+    """Normal latents that depend on each other in one way in all domains: covariances S(u) R S(u).
+
+    Means and scales S change with the domain, the correlations R do not. Then changes still tell latents
+    apart: turned ones would have correlations that differ between domains.
+
+    Examples
+    --------
+    >>> prior = DomainCorrelated([0.5, 0.5], 2)
+    >>> z = torch.randn(4000, 1, generator=torch.Generator().manual_seed(0)) * torch.tensor([[1.0, -1.0]])
+    >>> z = z + torch.randn(4000, 2, generator=torch.Generator().manual_seed(1))
+    >>> prior.start(z, torch.arange(4000) % 2)
+    >>> root = prior.root().detach()
+    >>> (root @ root.T)[0, 1].round(decimals=1)
+    tensor(-0.5000)
+
+    References
+    ----------
+    The dependence is ours; Li et al. (2025), Equation 8, have independent latents, arXiv:2503.00639.
+    """
+
+    started = ("mean", "log_scale", "coupling")
+
+    def __init__(self, shares: Any, n: int, n_shared: int = 0) -> None:
+        super().__init__(shares, n, n_shared)
+        self.coupling = nn.Parameter(torch.zeros(n, n))  # below the diagonal
+
+    def root(self) -> Float[Tensor, "z z"]:
+        """Return a lower triangular matrix with rows of length 1, whose square is R."""
+        root = torch.eye(self.coupling.shape[-1]).to(self.coupling) + self.coupling.tril(-1)
+        return root / root.norm(dim=1, keepdim=True)
+
+    def forward(self, z: Float[Tensor, "n z"], u: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
+        """Return log p(z|u) of each sample."""
+        e, log_slope = self.standard(z, u)
+        root = self.root()
+        white = torch.linalg.solve_triangular(root, e.mT, upper=False).mT
+        volume = root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return (-0.5 * white.square() - 0.5 * math.log(2 * math.pi) + log_slope).sum(1) - volume
+
+    @torch.no_grad()
+    def start(self, z: Float[Tensor, "n z"], u: Int[Tensor, " n"]) -> None:
+        """Start at the moments of a code, and at the correlations within domains."""
+        super().start(z, u)
+        e = self.standard(z, u)[0].double()
+        shared = torch.corrcoef(e.T).reshape(e.shape[1], e.shape[1])
+        factor = torch.linalg.cholesky(shared + 1e-6 * torch.eye(len(shared)).to(shared))
+        self.coupling.copy_((factor / factor.diagonal()[:, None]).tril(-1))
 
 
 class DomainSigmoidal(DomainGaussian):
@@ -161,6 +213,7 @@ class DomainSpline(DomainGaussian):
 
 KINDS: dict[str, type[DomainGaussian]] = {
     "gaussian": DomainGaussian,
+    "correlated": DomainCorrelated,
     "sigmoidal": DomainSigmoidal,
     "spline": DomainSpline,
 }

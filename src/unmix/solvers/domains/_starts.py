@@ -28,10 +28,13 @@ def linear_starts(
     loadings: Float[Tensor, "x z"],
     n_starts: int,
     generator: torch.Generator,
+    *,
+    correlated: bool = False,
 ) -> list[Float[Tensor, "z z"]]:
     """Return codes z = B w to start from: the joint diagonaliser, and sparser ones at several prices.
 
     Which price is right depends on how many more observed variables than latents there are; training tells.
+    Latents that are `correlated` may have correlations, as long as they are those of all domains.
     """
     covariances = domain_covariances(white.double(), u)
     shares = torch.bincount(u).to(covariances) / len(u)
@@ -40,7 +43,9 @@ def linear_starts(
     prices = torch.tensor(_LEVELS[: max(0, n_starts - 1)], dtype=torch.float64).to(white.device)
     found = [exact]
     if len(prices):
-        bases, _ = sparse_diagonalisers(loadings.double(), 1, covariances, shares, pooled, prices, generator)
+        bases, _ = sparse_diagonalisers(
+            *(loadings.double(), 1, covariances, shares, pooled, prices, generator), correlated=correlated
+        )
         found += [basis for rank in range(_STARTS) for basis in bases[:, rank]]
     return [found[number % len(found)].to(white) for number in range(n_starts)]
 
@@ -53,6 +58,8 @@ def sparse_diagonalisers(
     pooled: Float[Tensor, "z z"],
     prices: Float[Tensor, " p"],
     generator: torch.Generator,
+    *,
+    correlated: bool = False,
 ) -> tuple[Float[Tensor, "p s z z"], Float[Tensor, "p s"]]:
     """Find codes B w that are nearly uncorrelated in each domain while rows B^{-1} is sparse.
 
@@ -69,6 +76,8 @@ def sparse_diagonalisers(
         Of the codes, in each domain and over all.
     shares : (u,) tensor
     prices : (p,) tensor
+    correlated : bool
+        Whether codes may have correlations that are the same in all domains.
 
     Returns
     -------
@@ -87,7 +96,9 @@ def sparse_diagonalisers(
     price = prices.repeat_interleave(_STARTS) / n_samples
 
     def cost(free: Tensor, knee: float) -> Tensor:
-        return _cost(unit_codes(free, pooled), rows, covariances, shares, price, knee)
+        bases = unit_codes(free, pooled)
+        sparse = price * torch.log1p((rows @ torch.linalg.inv(bases)).abs() / knee).sum((1, 2))
+        return misfit(bases, covariances, shares, correlated=correlated) + sparse
 
     free = start.repeat(len(prices), 1, 1)
     free = descend_together(free, cost, n_steps=_STEPS, lr=_RATE, knee=_KNEES)
@@ -104,19 +115,24 @@ def unit_codes(free: Tensor, pooled: Tensor) -> Tensor:
     return free * torch.einsum("sij,jk,sik->si", free, pooled, free).rsqrt()[..., None]
 
 
-def _cost(
-    basis: Tensor, rows: Tensor, covariances: Tensor, shares: Tensor, price: Tensor, knee: float
-) -> Tensor:
-    entries = rows @ torch.linalg.inv(basis)
-    return misfit(basis, covariances, shares) + price * torch.log1p(entries.abs() / knee).sum((1, 2))
-
-
 def misfit(
-    basis: Float[Tensor, "s z z"], covariances: Float[Tensor, "u z z"], shares: Float[Tensor, " u"]
+    basis: Float[Tensor, "s z z"],
+    covariances: Float[Tensor, "u z z"],
+    shares: Float[Tensor, " u"],
+    *,
+    correlated: bool = False,
 ) -> Float[Tensor, " s"]:
-    """Return minus the Gaussian log-likelihood of codes B w, less a constant: zero correlations are best."""
+    """Return minus the Gaussian log-likelihood of codes B w, less a constant: zero correlations are best.
+
+    If codes may be `correlated`, those correlations are best that are the same in all domains.
+    """
     variances = torch.einsum("sij,ujk,sik->sui", basis, covariances, basis)
-    return 0.5 * torch.einsum("u,sui->s", shares, variances.log()) - torch.linalg.slogdet(basis)[1]
+    alone = 0.5 * torch.einsum("u,sui->s", shares, variances.log()) - torch.linalg.slogdet(basis)[1]
+    if not correlated:
+        return alone
+    white = variances.rsqrt()
+    shared = torch.einsum("u,sui,sij,ujk,slk,sul->sil", shares, white, basis, covariances, basis, white)
+    return alone + 0.5 * torch.linalg.slogdet(shared)[1]
 
 
 def can_start(objective: Objective) -> bool:
@@ -166,6 +182,7 @@ def rebase_domains(
             torch.cov(z.double().T, correction=0).reshape(n, n),
             torch.tensor([price], dtype=torch.float64).to(x.device),
             generator,
+            correlated="coupling" in getattr(ensemble.member.prior, "started", ()),
         )[0][0, 0]
         for z, J, price in zip(codes, rows, each, strict=True)
     ]
@@ -183,5 +200,5 @@ def change_codes(
     assert isinstance(prior, DomainGaussian)
     for number, z in enumerate(codes):
         prior.start(z, u)
-        for name in ("mean", "log_scale"):
+        for name in prior.started:
             ensemble.parameters[f"own_prior.{name}"][number] = getattr(prior, name)
