@@ -1,4 +1,5 @@
 import warnings
+from copy import deepcopy
 from functools import partial
 
 import numpy as np
@@ -147,3 +148,11 @@ def test_a_fitted_model_is_certified_as_its_world_is(data, model):
     found, truth = certify_components(model), certify_supports(data.masks)
     assert found.level == truth.level == "permutation and scaling"
     assert explain(model=model, x=data.x).latents  # every latent has its line in the one answer
+
+
+def test_latents_that_rest_near_a_value_only_are_named(model):
+    soft, before = deepcopy(model), model.flags_
+    assert not any("near a value" in flag for flag in before)
+    soft.spike_width_ = np.full(4, 0.1)
+    (said,) = set(soft.flags_) - set(before)
+    assert said.startswith("Latents rest near a value and not at it (within 0.10 of")

@@ -52,6 +52,8 @@ _STARTS = 20  # rows to start from, for each latent
 _SMALL_GAP = 0.01
 _THIN = 0.15  # variance of the last principal component in that of the one before, if a latent is constant
 _SPIKE = 2.0  # contrast that no smooth density of the usual kinds reaches
+_STRAIGHT = 20  # epochs before which a first stage has not straightened a mixing
+_SOFT = 0.06  # spread of half of the latents where they rest: 0.01 to 0.03 where they rest at one value
 
 network = partial(residual_mlp, hidden=(256, 256))
 
@@ -346,6 +348,13 @@ def _flags(model: PDGMM) -> list[str]:
         flags.append(
             f"Only {n_found} of {n} latents have a value that they take often; the others complete the basis "
             "and mean nothing by themselves. See `found_`."
+        )
+    spread = float(np.median(model.spike_width_[model.found_])) if n_found else 0.0
+    if spread > _SOFT and model.max_iter >= _STRAIGHT:
+        flags.append(
+            f"Latents rest near a value and not at it (within {spread:.2f} of their standard deviation, see "
+            "`spike_width_`): no component is degenerate, as the theory has it, or the first stage did not "
+            "straighten the mixing. `unmix.trust` says which latents hold all the same."
         )
     if model.genericity_gap_ < _SMALL_GAP:
         flags.append(

@@ -16,6 +16,7 @@ EXPERIMENTS = (
     "ddl.recovery",
     "pdgmm.table1",
     "pdgmm.d4",
+    "pdgmm.d4_published",
     "pdgmm.d5",
     "pdgmm.d5_bounds",
     "pdgmm.d6",
