@@ -253,4 +253,5 @@ def test_recipes_are_the_published_ones_but_for_what_a_budget_cuts():
     assert made.n_components == 14 and made.weight_decay == 0.001 and made.batch_size == 128
     given = {"twin": "Cars3D twin", "penalty": "latent", "weight": 0.1, "gamma": 10.0}
     made = make_factor(given, 3, "gpu", random_state=0)
-    assert made.n_components == 10 and made.batch_size == 64 and made.penalty_weight == 0.1
+    assert made.n_components == 10 and made.batch_size == 256
+    assert [made.penalty_weight(step) for step in (0, 1000, 2000, 4000)] == [0, 0.05, 0.1, 0.1]  # it grows

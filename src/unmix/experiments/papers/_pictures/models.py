@@ -22,7 +22,8 @@ HSU: dict[str, Any] = {
     "VQ-VAE": VQVAE,
     "QLAE": QLAE,
 }
-STEPS = {"smoke": 2, "laptop": 3000, "gpu": 12_000}
+STEPS = {"smoke": 2, "laptop": 3000, "gpu": 4000}
+LONG = {"smoke": 2, "laptop": 3000, "gpu": 6000}  # of the published networks
 TINY = {
     "encoder": partial(strided_encoder, widths=(4, 4), dense=(8,)),
     "decoder": partial(strided_decoder, widths=(4, 4), dense=(8,)),
@@ -67,8 +68,8 @@ def make(settings: dict[str, Any], n_factors: int, budget: str, **run: Any) -> A
     -------
     estimator, not fitted
     """
-    networks = PUBLISHED if settings.get("networks") == "published" else NETWORKS
-    changes = {"n_components": 2 * n_factors, "max_steps": STEPS[budget], "schedule": "one_cycle"}
+    networks, steps = (PUBLISHED, LONG) if settings.get("networks") == "published" else (NETWORKS, STEPS)
+    changes = {"n_components": 2 * n_factors, "max_steps": steps[budget], "schedule": "one_cycle"}
     changes |= networks[budget] | {name: settings[name] for name in ("weight_decay",) if name in settings}
     dataset = TUNED_FOR.get(settings["twin"])
     return HSU[settings["model"]].preset("hsu2023", dataset=dataset, **(changes | run))
