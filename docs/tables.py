@@ -174,6 +174,7 @@ VIEWS: dict[str, View] = {
     },
     "worlds.domains": {
         "MCC within domains": (worlds.DEFAULT, "mcc"),
+        "correlated prior": (domain_worlds.CORRELATED, "mcc"),
         "iVAE": (domain_worlds.IDENTIFIABLE, "mcc"),
         "started at the truth": (worlds.KEPT, "mcc"),
         "told the truth": (worlds.TOLD, "mcc"),
@@ -183,6 +184,7 @@ VIEWS: dict[str, View] = {
     "worlds.slots": {
         "SIS": (worlds.DEFAULT, slots.SIS),
         "slots not told": (slot_worlds.UNTOLD, slots.SIS),
+        'slots="unions"': (slot_worlds.JOINED, slots.SIS),
         "started at the truth": (worlds.KEPT, slots.SIS),
         "true latents": (slots.TRUTH, slots.SIS),
         **beside(slots.SIS),
