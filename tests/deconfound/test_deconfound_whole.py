@@ -1,5 +1,7 @@
 """One call for a table with batches."""
 
+from inspect import signature
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,6 +33,13 @@ def test_it_is_the_parts_that_it_names(wells):
     found = unmix.deconfound(wells, batch="plate", control="gene == '-'")
     apart = unmix.deconfound.fit_transform(wells, batch="plate", control="gene == '-'")
     pd.testing.assert_frame_equal(found.adjusted, apart)
+
+
+def test_the_room_shows_the_arguments_of_its_call_and_takes_none_for_what_is_not_there(wells):
+    arguments = signature(unmix.deconfound).parameters
+    assert next(iter(arguments)) == "table" and arguments["label"].default is None
+    plain = unmix.deconfound(wells, batch="plate", label=None, relation=None)
+    assert [line["method"] for line in plain.scores] == ["base", "anchored", "chance"]
 
 
 def test_a_label_that_the_batch_determines_is_refused(wells):

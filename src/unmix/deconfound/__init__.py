@@ -7,6 +7,7 @@ labels; labels only score. Free of torch, except where independent components ar
 """
 
 import sys
+from inspect import signature
 from types import ModuleType
 
 from ._anchored import Adjustment, anchored, fit_anchored
@@ -66,6 +67,7 @@ __all__ = [
 
 class _Room(ModuleType):
     __call__ = staticmethod(deconfounded)
+    __signature__ = signature(deconfounded)  # else the first argument is taken for `self`
 
 
 sys.modules[__name__].__class__ = _Room

@@ -117,9 +117,9 @@ def opened(X: Any, metadata: Any, roles: tuple[Any, Any, Any], columns: Columns,
     return Opened(table, known, design(known, names_of(batch), control))
 
 
-def names_of(given: str | Sequence[str]) -> list[str]:
-    """Return a list of names, also of one."""
-    return [given] if isinstance(given, str) else list(given)
+def names_of(given: str | Sequence[str] | None) -> list[str]:
+    """Return a list of names, also of one or none."""
+    return [given] if isinstance(given, str) else list(given or ())
 
 
 def _columns_of(metadata: Any, n_rows: int) -> dict[str, np.ndarray]:

@@ -58,10 +58,10 @@ def deconfounded(
     metadata: Any = None,
     *,
     batch: str | Sequence[str],
-    label: str | Sequence[str] = (),
+    label: str | Sequence[str] | None = None,
     control: str | None = None,
     method: str = DEFAULT,
-    relation: str | Sequence[str] = (),
+    relation: str | Sequence[str] | None = None,
     columns: Columns = EVERY,
     random_state: int = 0,
 ) -> Deconfounded:
@@ -77,13 +77,13 @@ def deconfounded(
         Beside an array; row i belongs to row i.
     batch : str or sequence of str
         Columns that name the batch, from coarse to fine.
-    label : str or sequence of str
+    label : str or sequence of str, optional
         Columns that name what was done to a row. Nothing is fitted to it.
     control : str, optional
         Expression that is true for rows that nothing was done to, as `gene == 'EMPTY_control'`.
     method : str
         A name of `METHODS`; all of them are compared by `evaluate`.
-    relation : str or sequence of str
+    relation : str or sequence of str, optional
         Columns that name what different labels share, such as a mechanism.
     columns : Columns
         Which columns are features, and what becomes of missing values.
@@ -105,14 +105,14 @@ def deconfounded(
     >>> found.scores[0]["leak"] > 0.7 > 0.2 > found.scores[1]["leak"]
     True
     """
-    labels = (*names_of(label), *names_of(relation))
+    roles: dict[str, Any] = {"batch": batch, "label": label, "relation": relation}
+    roles = {name: names_of(value) for name, value in roles.items()}
+    labels = (*roles["label"], *roles["relation"])
     read, known, where = opened(table, metadata, (batch, labels, control), columns, None)
     given: dict[str, Any] = {"control": control, "random_state": random_state}
     adjusted = fit_transform(
-        table, metadata, batch=batch, label=label, method=method, columns=columns, **given
+        table, metadata, batch=batch, label=roles["label"], method=method, columns=columns, **given
     )
-    roles: dict[str, Any] = {"batch": batch, "label": label, "relation": relation}
-    roles = {name: names_of(value) for name, value in roles.items()}
     judged = evaluate(read.values, known, methods=list(dict.fromkeys((_BASE, method))), **roles, **given)
     found = components(read.values, where, random_state=random_state)
     return Deconfounded(adjusted, found.listed(read.names), judged)
