@@ -29,9 +29,7 @@ def take(path: Path, *, wait: bool) -> IO[str] | None:
             file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - the open file is the lock
         except (FileNotFoundError, FileExistsError):
             failed += 1
-            if (
-                path.parent.is_file() or failed == _TRIES
-            ):  # some folders, such as those of /proc, take no file
+            if path.parent.is_file() or failed == _TRIES:  # folders such as those of /proc take no file
                 raise
             continue  # another process has just removed the folder
         if not _locked(file, wait):

@@ -100,6 +100,18 @@ def test_a_sweep_stopped_or_killed_outright_goes_on_where_it_was_and_leaves_no_w
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["fake_table.jsonl"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_sweep_that_is_stopped_does_not_wait_for_its_runs(number, tmp_path):
+    process = start(tmp_path, "--seeds", "1", FAKE_PAUSE="600")
+    wait_for((tmp_path / "log").exists)
+    workers = workers_of(process.pid)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + number and "To go on: unmix reproduce " in err
+    wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+    assert workers and not (tmp_path / "results/.claims").exists()
+
+
 def test_two_sweeps_on_one_folder_share_the_work(tmp_path):
     sweeps = [start(tmp_path, "--seeds", "3", "--json", FAKE_PAUSE="0.05") for _ in range(2)]
     told = [json.loads(process.communicate(timeout=120)[0]) for process in sweeps]

@@ -218,6 +218,21 @@ def test_many_who_write_and_fold_lose_nothing_and_a_reader_sees_all_that_is_fini
     assert files(store) == [f"{TABLE}.jsonl"] and found(store).keys() == made.keys()
 
 
+def test_claims_that_nobody_has_are_removed_and_those_of_others_stay(store):
+    one, other = tasks()[:2]
+    store.claim(one).close()  # as of a sweep that was killed when the run was stored
+    held = store.claim(other)
+    store.tidy()
+    assert files_of_claims(store) == [other.work]
+    store.release(other, held)
+    store.tidy()
+    assert not (store.folder / ".claims").exists()
+
+
+def files_of_claims(store):
+    return [path.name for path in (store.folder / ".claims").iterdir()]
+
+
 def test_a_table_is_read_again_only_when_it_changed(store, monkeypatch):
     from unmix.experiments.engine import _store
 

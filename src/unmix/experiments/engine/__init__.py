@@ -3,7 +3,7 @@
 from ._cell import BUDGETS, USUAL, Cell
 from ._code import code_version
 from ._estimate import Estimate, estimate
-from ._executors import dask_executor, process_pool
+from ._executors import ProcessPool, dask_executor
 from ._markdown import has_marks, write_markdown
 from ._methods import codes_of, find_method, make_method
 from ._place import Place
@@ -35,7 +35,7 @@ __all__ = [
     "Outcome",
     "PIXELS",
     "Place",
-    "process_pool",
+    "ProcessPool",
     "progress",
     "RAW",
     "read_reasons",

@@ -6,25 +6,35 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import connection, get_context, parent_process
-from typing import Any
+from typing import Any, final
 
 from ._code import code_version
 
 
-def process_pool(workers: int) -> ProcessPoolExecutor:
-    """Return a pool of fresh processes, which end when this process does, however it ends."""
-    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow_parent)
+@final
+class ProcessPool(ProcessPoolExecutor):
+    """Fresh processes, which end when this process does, however it ends, or when they are abandoned."""
+
+    def __init__(self, workers: int) -> None:
+        spawned = get_context("spawn")
+        theirs, self._line = spawned.Pipe(duplex=False)
+        super().__init__(workers, mp_context=spawned, initializer=_follow_parent, initargs=(theirs,))
+
+    def abandon(self) -> None:
+        """End all processes at once, whatever they do: a run may take hours, and nobody waits for it."""
+        self._line.close()
+        self.shutdown(wait=False, cancel_futures=True)
 
 
-def _follow_parent() -> None:
-    """End this worker when its parent is gone: a sweep killed outright must not leave workers behind."""
+def _follow_parent(line: connection.Connection) -> None:
+    """End this worker when its parent is gone or hangs up: a sweep must not leave workers behind."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read by libraries that a run imports later
     parent = parent_process()
     if parent is None:
         return
 
     def watch() -> None:
-        connection.wait([parent.sentinel])
+        connection.wait([parent.sentinel, line])
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from ._executors import process_pool
+from ._executors import ProcessPool
 from ._store import Store
 from ._task import Task, load_experiment, title_of
 from ._work import described, perform
@@ -129,9 +129,9 @@ class _Pool:
     """An executor and what is in flight on it; a pool of our own is replaced when one of its workers dies."""
 
     def __init__(self, executor: Executor | None, workers: int) -> None:
-        self.own = executor is None
         self.workers = workers
-        self.executor = process_pool(workers) if executor is None else executor
+        self.executor: Executor = ProcessPool(workers) if executor is None else executor
+        self.own = executor is None
         self.flying: dict[Future[Any], tuple[Task, IO[str]]] = {}
         self.suspects: dict[str, int] = {}  # in flight when a worker died: tried by itself, so many times
 
@@ -161,14 +161,14 @@ class _Pool:
 
     def replace(self) -> None:
         self.executor.shutdown(wait=True, cancel_futures=True)
-        self.executor = process_pool(self.workers)
+        self.executor = ProcessPool(self.workers)
 
     def close(self, store: Store) -> None:
         for future, (task, claim) in self.flying.items():
             future.cancel()
             store.release(task, claim)
-        if self.own:
-            self.executor.shutdown(wait=False, cancel_futures=True)
+        if isinstance(self.executor, ProcessPool) and self.own:
+            self.executor.abandon()
 
 
 def _sharing(tasks: Iterable[Task]) -> dict[str, list[Task]]:

@@ -115,9 +115,13 @@ class Store:
         leave(self.folder / ".claims" / task.work, claim)
 
     def tidy(self) -> None:
-        """Remove the folder of claims once it is empty."""
+        """Remove claims that nobody has, such as those of a sweep that was killed, and their empty folder."""
+        claims = self.folder / ".claims"
         with suppress(OSError):
-            (self.folder / ".claims").rmdir()
+            for path in list(claims.iterdir()):
+                if (claim := take(path, wait=False)) is not None:
+                    leave(path, claim)
+            claims.rmdir()
 
     @contextmanager
     def _alone(self, experiment: str) -> Iterator[None]:
