@@ -104,7 +104,7 @@ class Fit:
         typer.Option(
             "--domains",
             help="For cgvae and ivae: a column of X, several as one (a,b), or a file with a label per "
-            "row; for cggan: a factor of the images.",
+            "row; for cggan: a factor of the images, or such a file.",
         ),
     ] = None
     slots: Annotated[
