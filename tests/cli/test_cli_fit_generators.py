@@ -1,6 +1,7 @@
 """Generators by commands: domains by the name of a factor or in a file, and what is refused."""
 
 import csv
+import re
 from functools import partial
 
 import numpy as np
@@ -27,6 +28,7 @@ def test_a_generator_of_two_domains_is_fitted_and_shown_by_commands(digits, tmp_
     found = unmix("fit", digits, *asked, "--out", tmp_path / "model")
     assert found.code == 0, found.err
     assert "CGGAN: 6 latents of images" in found.out and "None of 6 latents are trusted" in found.out
+    assert "2 domains change 3 of 6 latents: z0, z1, z2." in found.out
     look = found.out.strip().splitlines()[-1]
     assert look.endswith(f"unmix show {tmp_path}/model --data {digits} --domains domain --out pictures")
     model = load(tmp_path / "model")
@@ -74,7 +76,33 @@ def test_domains_of_images_are_told_to_every_command_that_judges(
 
 def test_domains_of_images_in_a_file_are_fitted(coloured, labelled, tmp_path, unmix_json):
     asked = ("--method", "cggan", "--n-components", 6, "--max-iter", 1, "--out", tmp_path / "model")
-    assert unmix_json("fit", coloured[1], *asked, "--domains", labelled)["domains"] == [0, 1]
+    told = unmix_json("fit", coloured[1], *asked, "--domains", labelled)
+    assert told["domains"] == [0, 1] and told["domain_specific"] == [True] * 3 + [False] * 3
+
+
+def test_a_page_says_which_latents_change_with_the_domain(coloured, tmp_path, unmix):
+    model, digits = coloured
+    page = tmp_path / "page.html"
+    assert unmix("report", model, "--data", digits, "--domains", "domain", "--out", page).code == 0
+    told = page.read_text()
+    cards = re.findall(r"<h3>ẑ(\d).*?</h3>", told)
+    changing = re.findall(r"<h3>ẑ(\d)(?:(?!</h3>).)*changes with the domain", told)
+    assert sorted(cards) == list("012345") and sorted(changing) == list("012")
+    assert "3 of 6 latents change with them" in told and ".fit(images, domains=domains)" in told
+
+
+@pytest.mark.parametrize("domains", ["domain", "2"])
+def test_theorems_are_asked_about_a_generator_and_its_images(domains, coloured, unmix):
+    model, digits = coloured
+    found = unmix("certify", model, "--data", digits, "--domains", domains)
+    assert found.code == 0, found.err
+    assert "Domains and sparse mixing" in found.out
+    assert ("Changes between domains" in found.out) == (domains == "domain")  # a number tells of no image
+
+
+def test_images_have_no_columns_to_be_named_by(coloured, tmp_path, refused):
+    model, digits = map(str, coloured)
+    refused(tmp_path, ("certify", model, "--data", digits, "--id", "row"), "`--id` must be left out")
 
 
 def test_a_page_without_domains_says_which_option_brings_a_verdict(coloured, tmp_path, unmix):
@@ -88,7 +116,7 @@ def test_a_page_without_domains_says_which_option_brings_a_verdict(coloured, tmp
     [
         ((), "must be a factor of the images, one of ['domain', 'digit'], or a file"),
         (("--domains", "weight"), "one of ['domain', 'digit'], or a file"),
-        (("--domains", "short.csv"), "must have one label for each of the 24 images, got 2"),
+        (("--domains", "short.csv"), "must have one label for each of 24 images, got 2"),
     ],
 )
 def test_domains_that_are_not_those_of_the_images_are_refused(domains, said, coloured, tmp_path, refused):

@@ -50,7 +50,8 @@ def _tell(given: Any, model: Any, data: Any, report: Path | None, labels: Any) -
         look = f"To look at it: unmix show {given.out} --data {given.x}{domains} --out pictures"
         pages = [] if report is None else [f"Report: {report}"]
         fit = f"{_name(model)}: {found.n_components} latents of images, after {found.n_iter} passes."
-        tell(fit, *short(trust), "", f"Model: {given.out}", *pages, look)
+        changes = [] if found.domains is None else [str(found.domains)]
+        tell(fit, *changes, *short(trust), "", f"Model: {given.out}", *pages, look)
 
 
 def _model(given: Any, shape: tuple[int, ...]) -> Any:

@@ -56,14 +56,14 @@ def domains_of(text: str | None, model: Any, data: Any, *, needed: bool = True) 
         return data.factors[:, data.names.index(text)]
     if text is None or not Path(text).is_file():
         raise ValueError(
-            f"`--domains` must be a factor of the images, one of {list(data.names)}, or a file with one label "
-            f"for each, got {text!r}."
+            f"`--domains` must be a factor of the images, one of {list(data.names)}, or a file of labels, "
+            f"got {text!r}."
         )
     found = labels(text, {}, "--domains")
-    if len(found) != len(data.images):
+    n = len(data.images)
+    if len(found) != n:
         raise ValueError(
-            f"`--domains` must have one label for each of the {len(data.images):,} images, got {len(found):,}. "
-            "Is it of other images?"
+            f"`--domains` must have one label for each of {n:,} images, got {len(found):,}. Is it of others?"
         )
     return found
 

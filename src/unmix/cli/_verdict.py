@@ -13,7 +13,7 @@ EFFORT = (
     "times as much."
 )
 Spend = Annotated[Effort, typer.Option("--effort", help=EFFORT)]
-DOMAINS = "For models fitted with domains: a column of the data, a factor of images, or a file with one label per row."
+DOMAINS = "For models fitted with domains: a column of the data, a factor of images, or a file of labels."
 _MOST = 24  # units that are printed; the JSON document has them all
 
 
