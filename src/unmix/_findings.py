@@ -36,11 +36,7 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """How the latents change between domains, and which of them these guarantee if the graph is right.
-
-    >>> print(Changes(domain_specific=np.array([True, False, True]), n_domains=2))
-    2 domains change 2 of 3 latents: z0, z2.
-    """
+    """How the latents change between domains, and which of them these guarantee if the graph is right."""
 
     domains: Any = None
     domain_means: Any = None
@@ -48,24 +44,12 @@ class Changes:
     guaranteed: Any = None
     needed_domains: Any = None
     n_domains: Any = None
-    domain_specific: Any = None
 
     def __str__(self) -> str:
-        if self.guaranteed is None:
-            return f"{self.changing}."
         sure, n = int(np.sum(self.guaranteed)), len(self.guaranteed)
         rest = "" if sure == n else f"; all would need {np.max(self.needed_domains)} domains"
         if_right = "If this graph and the changes are right"
         return f"{if_right}, {self.n_domains} domains guarantee {sure} of {n} latents{rest}."
-
-    @property
-    def changing(self) -> str:
-        """Which latents the domains change, where the model tells."""
-        if self.domain_specific is None:
-            return f"{self.n_domains} domains"
-        named = ", ".join(f"z{j}" for j in np.flatnonzero(self.domain_specific)) or "none"
-        found, n = int(np.sum(self.domain_specific)), len(self.domain_specific)
-        return f"{self.n_domains} domains change {found} of {n} latents: {named}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +85,7 @@ PARTS = {
 STRONGEST = 5  # variables that are named for each latent
 _TOLD = (  # to programs, in this order
     *("found", "spike_mass", "masks", "weights", "flags"),
-    *("domains", "domain_specific", "domain_means", "domain_scales", "guaranteed", "needed_domains"),
+    *("domains", "domain_means", "domain_scales", "guaranteed", "needed_domains"),
     *("partition", "nongaussianity", "gaussian", "reliability"),
 )
 
@@ -169,7 +153,6 @@ class Findings:
         """What a person wants to know, line by line; the structure itself comes last."""
         if self.structure is None or self.resting is not None:  # a dense mixing is no news
             known = [str(part) for part in (self.resting, self.mixture, self.components) if part]
-            known += [] if self.domains is None else [self.domains.changing]
             return (f"{self.method}: {'; '.join(known or [f'{self.n_components} latents'])}.",)
         structure = self.structure
         margin = "" if structure.margin is None else f", margin {structure.margin:.1f}"
@@ -227,6 +210,27 @@ def read_findings(model: Any) -> Findings:
         **{name: _attribute(model, name) for name in own},
         **{name: _part(kind, model) for name, kind in PARTS.items()},
     )
+
+
+def domain_specific(model: Any) -> np.ndarray | None:
+    """Return which latents change with the domain, None where a model does not tell, as a pipeline."""
+    found = _attribute(model, "domain_specific")
+    return None if found is None else np.asarray(found, dtype=bool)
+
+
+def told_changes(model: Any) -> str:
+    """Say which latents change with the domain; nothing where a model does not tell.
+
+    >>> from types import SimpleNamespace
+    >>> told_changes(SimpleNamespace(domain_specific_=[True, False, True], n_domains_=2))
+    '2 domains change 2 of 3 latents: z0, z2.'
+    """
+    found = domain_specific(model)
+    if found is None:
+        return ""
+    named = ", ".join(f"z{j}" for j in np.flatnonzero(found)) or "none"
+    n_domains = _attribute(model, "n_domains")
+    return f"{n_domains} domains change {int(found.sum())} of {len(found)} latents: {named}."
 
 
 def ability(model: Any, name: str) -> Callable[..., Any] | None:

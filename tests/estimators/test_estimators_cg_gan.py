@@ -102,13 +102,6 @@ def test_it_is_explained_beside_its_images(fitted):
     assert found.parts["reading"].explained == pytest.approx(1 - left / IMAGES.var(0).sum(), rel=1e-3)
 
 
-def test_findings_name_the_latents_that_change(fitted):
-    found = fitted.findings()
-    assert str(found.domains) == "2 domains change 3 of 6 latents: z0, z1, z2."
-    assert found.story == ("CGGAN: 2 domains change 3 of 6 latents: z0, z1, z2.",)
-    assert found.to_dict()["domain_specific"].tolist() == [True] * 3 + [False] * 3
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from .._findings import findings_of
+from .._findings import domain_specific, findings_of, told_changes
 from ._images import domains_of, first_of, networks, pixels_of, read
 from ._models import checkpoint_beside, checkpointed, forget_checkpoint, kind_of, save_or_rescue
 from ._output import print_json, tell
@@ -44,14 +44,16 @@ def _tell(given: Any, model: Any, data: Any, report: Path | None, labels: Any) -
     found = findings_of(first_of(model))
     if given.as_json:
         told = {"out": given.out, "trust": None if trust is None else trust.to_dict(), "report": report}
+        changing = domain_specific(model)
+        told |= {} if changing is None else {"domain_specific": changing}
         print_json(told | found.to_dict() | {"method": _name(model)})
     else:
         domains = "" if given.domains is None else f" --domains {shlex.quote(given.domains)}"
         look = f"To look at it: unmix show {given.out} --data {given.x}{domains} --out pictures"
         pages = [] if report is None else [f"Report: {report}"]
         fit = f"{_name(model)}: {found.n_components} latents of images, after {found.n_iter} passes."
-        changes = [] if found.domains is None else [str(found.domains)]
-        tell(fit, *changes, *short(trust), "", f"Model: {given.out}", *pages, look)
+        changes = told_changes(model)
+        tell(fit, *([changes] if changes else []), *short(trust), "", f"Model: {given.out}", *pages, look)
 
 
 def _model(given: Any, shape: tuple[int, ...]) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import plots
+from .._findings import domain_specific
 from ..plots._image_words import (
     ends_of,
     heading,
@@ -104,22 +105,16 @@ def _facts(material: ImageMaterial) -> list[dict[str, str]]:
         ("Latents", str(material.look.n_latents), f"{dead} dead" if dead else "none of them dead"),
         ("Explained", f"{material.explained:.1%}", SEEN),
     ]
-    changing = _changing(material)
+    changing = domain_specific(material.model)
     if changing is not None:
-        changed = f"{int(np.sum(changing))} of {len(changing)} latents change with them"
-        facts.append(("Domains", str(material.findings.domains.n_domains), changed))
+        changed = f"{int(changing.sum())} of {len(changing)} latents change with them"
+        facts.append(("Domains", str(material.model.n_domains_), changed))
     if material.explained_held_out is not None:
         facts[2] = ("Explained", f"{material.explained:.1%}", "of the images given")
         facts.append(
             ("On held-out images", f"{material.explained_held_out:.1%}", "of the variance of the pixels")
         )
     return [{"label": label, "value": value, "detail": detail} for label, value, detail in facts]
-
-
-def _changing(material: ImageMaterial) -> Any:
-    """Return which latents change with the domain, None where the model does not tell."""
-    found = None if hasattr(material.model, "steps") else material.findings.domains
-    return None if found is None else found.domain_specific
 
 
 def _reconstructions(material: ImageMaterial) -> dict[str, Any]:
@@ -152,7 +147,7 @@ def _card(material: ImageMaterial, strip: Strip) -> dict[str, Any]:
     low, high = ends_of(material.look, strip)
     slopes = material.slopes[:, strip.latent]
     largest = float(np.abs(slopes).max())
-    moved, changing = signed(slopes, largest), _changing(material)
+    moved, changing = signed(slopes, largest), domain_specific(material.model)
     return {
         "name": hat(strip.latent),
         "label": heading(strip, material.trust),
