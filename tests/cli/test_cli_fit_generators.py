@@ -38,6 +38,14 @@ def test_a_generator_of_two_domains_is_fitted_and_shown_by_commands(digits, tmp_
     assert (tmp_path / "pictures" / "index.html").exists()
 
 
+@pytest.mark.parametrize("method", ["gan", "encdiff"])
+def test_a_person_can_watch_a_fit(method, digits, tmp_path, unmix):
+    asked = ("--method", method, "--n-components", 4, "--max-iter", 1, "--out", tmp_path / "model")
+    found = unmix("fit", digits, *asked, "--samples", tmp_path / "watch")
+    assert found.code == 0, found.err
+    assert [path.name for path in (tmp_path / "watch").iterdir()] == ["step-000001.png"]
+
+
 @pytest.fixture(scope="module")
 def coloured(tmp_path_factory):
     """Write images of two domains, and a model of them."""
@@ -132,6 +140,7 @@ def test_domains_that_are_not_those_of_the_images_are_refused(domains, said, col
         (("gan", "--domains", "domain"), "`--domains` must be left out for GAN"),
         (("gan", "--preset", "hsu2023"), "`--preset` must be left out for gan"),
         (("vae", "--domains", "domain"), "`--domains` must be left out for BetaVAE"),
+        (("vae", "--samples", "watch"), "`--samples` must be left out for vae"),
     ],
 )
 def test_what_a_generator_can_not_use_is_refused(digits, tmp_path, refused, asked, said):
@@ -142,3 +151,5 @@ def test_a_table_is_no_set_of_images(tmp_path, refused):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
     line = ("fit", "{x}", "--n-components", 2, "--out", "m", "--method", "gan")
     refused(tmp_path, line, "`--method gan` must be left out for tables")
+    line = ("fit", "{x}", "--n-components", 2, "--out", "m", "--samples", "watch")
+    refused(tmp_path, line, "`--samples` must be left out for tables")

@@ -114,6 +114,12 @@ class Fit:
             show_default=False,
         ),
     ] = None
+    samples: Annotated[
+        Path | None,
+        typer.Option(
+            "--samples", help="For gan, cggan, encdiff and disco: folder for pictures while it trains."
+        ),
+    ] = None
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto"
     effort: Spend = Effort["none"]
     causal: Annotated[
@@ -149,11 +155,7 @@ def fit(given: Fit) -> None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
     if is_images(given.x):
         return fit_images(given, report)
-    if given.preset is not None or _for_images_alone(given.method.value):
-        if not Path(given.x).exists():
-            raise ValueError(f"`{given.x}` must be a file or folder that exists. Check the path.")
-        option = "--preset" if given.preset is not None else f"--method {given.method.value}"
-        raise ValueError(f"`{option}` must be left out for tables: it is for images.")
+    _refuse_what_is_for_images(given)
     table, truth, rows = _read(given)
     rest, known = _known(table, given.method, given.domains)
     sets = checked(given.variable_sets, rest)
@@ -252,6 +254,19 @@ def _number(x: np.ndarray) -> int:
     n = found_number(x)
     say(f"unmix: note: {n} latents; `unmix choose` shows why.")
     return n
+
+
+def _refuse_what_is_for_images(given: Fit) -> None:
+    asked = {
+        "--preset": given.preset is not None,
+        "--samples": given.samples is not None,
+        f"--method {given.method.value}": _for_images_alone(given.method.value),
+    }
+    options = [option for option, is_asked in asked.items() if is_asked]
+    if options and not Path(given.x).exists():
+        raise ValueError(f"`{given.x}` must be a file or folder that exists. Check the path.")
+    if options:
+        raise ValueError(f"`{options[0]}` must be left out for tables: it is for images.")
 
 
 def _for_images_alone(method: str) -> bool:

@@ -72,6 +72,8 @@ def _model(given: Any, shape: tuple[int, ...]) -> Any:
     asked = {"max_iter": given.max_iter, "n_restarts": given.n_restarts, "device": given.device}
     model.set_params(**{name: value for name, value in asked.items() if value is not None})
     model.set_params(random_state=given.random_state)
+    if given.samples is not None:
+        model.set_params(samples=_watched(model, given))
     return _with_components(model, given) if both else model
 
 
@@ -86,6 +88,16 @@ def _made(kind: Any, given: Any) -> Any:
         return kind.preset(_recipe(kind, given.preset), n_components=given.n_components)
     except ValueError as error:
         raise ValueError(str(error).replace("`name`", "`--preset`", 1)) from error
+
+
+def _watched(model: Any, given: Any) -> Path:
+    """Return the folder for pictures of samples, of a model that draws some while it trains."""
+    if "samples" not in model.get_params():
+        raise ValueError(
+            f"`--samples` must be left out for {given.method.value}, which draws nothing while it trains. "
+            "Look at it afterwards: unmix show."
+        )
+    return Path(given.samples)
 
 
 def _with_components(model: Any, given: Any) -> Any:
