@@ -212,6 +212,27 @@ def read_findings(model: Any) -> Findings:
     )
 
 
+def domain_specific(model: Any) -> np.ndarray | None:
+    """Return which latents change with the domain, None where a model does not tell, as a pipeline."""
+    found = _attribute(model, "domain_specific")
+    return None if found is None else np.asarray(found, dtype=bool)
+
+
+def told_changes(model: Any) -> str:
+    """Say which latents change with the domain; nothing where a model does not tell.
+
+    >>> from types import SimpleNamespace
+    >>> told_changes(SimpleNamespace(domain_specific_=[True, False, True], n_domains_=2))
+    '2 domains change 2 of 3 latents: z0, z2.'
+    """
+    found = domain_specific(model)
+    if found is None:
+        return ""
+    named = ", ".join(f"z{j}" for j in np.flatnonzero(found)) or "none"
+    n_domains = _attribute(model, "n_domains")
+    return f"{n_domains} domains change {int(found.sum())} of {len(found)} latents: {named}."
+
+
 def ability(model: Any, name: str) -> Callable[..., Any] | None:
     """Return a method of a model (`transform`, `jacobian`, `activity`, ...), or None if it has none."""
     found = getattr(model, name, None)

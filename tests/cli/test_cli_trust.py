@@ -40,7 +40,7 @@ DDL, CGVAE = ("ddl", "plain.npy", ()), ("cgvae", "moving.csv", ("--domains", "ba
     ids=["ddl quick", "cgvae none", "ddl none", "cgvae quick"],
 )
 def test_every_place_shows_the_same_verdict(method, name, domains, effort, folder, unmix_json):
-    data, model, page = folder / name, folder / method, folder / f"{method}.html"
+    data, model, page = folder / name, folder / method, folder / f"{method}-{effort}.html"
     line = (*domains, "--effort", effort)
     told = {
         "fit": unmix_json("fit", data, "--method", method, *FIT, *line, "--force", "--out", model)["trust"],

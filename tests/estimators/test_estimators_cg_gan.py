@@ -90,6 +90,18 @@ def test_its_jacobians_and_codes_explain_it(fitted):
     assert "domains" in found.parts and "changes" in found.parts
 
 
+def test_it_is_explained_beside_its_images(fitted):
+    """Pixels are the observed variables, and codes and Jacobians those that the model gives."""
+    found = explain(model=fitted, x=IMAGES, domains=DOMAINS)
+    units = IMAGES.reshape(len(IMAGES), -1).std(0)[:, None]
+    given = {"jacobians": fitted.jacobian(IMAGES) / units, "z": fitted.transform(IMAGES)}
+    same = explain(**given, domains=DOMAINS)
+    for part in ("changes", "domains", "structure"):
+        assert str(found.parts[part]) == str(same.parts[part])
+    left = np.square(IMAGES - fitted.inverse_transform(given["z"]).astype(float)).mean(0).sum()
+    assert found.parts["reading"].explained == pytest.approx(1 - left / IMAGES.var(0).sum(), rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from unmix import CGGAN
 from unmix.experiments.engine import Place
 from unmix.experiments.papers.cg import gan
+from unmix.experiments.papers.ddl import disco, encdiff
+from unmix.objectives import GameObjective
 
 
 def found(row, column):
@@ -29,6 +32,34 @@ def test_a_generator_gets_every_score():
     scores = found("CG-GAN", gan.DIGITS)
     assert set(scores) == {gan.FRECHET, gan.KERNEL, gan.CONTENT, gan.SPECIFIC}
     assert all(np.isfinite(value) for value in scores.values()) and scores[gan.SPECIFIC] == 1
+
+
+def test_a_run_that_was_killed_goes_on_and_can_be_watched(tmp_path, monkeypatch):
+    cell = next(cell for cell in gan.CELLS if (cell.row, cell.column) == ("CG-GAN", gan.DIGITS))
+    place, whole = Place("cpu", folder=str(tmp_path)), found("CG-GAN", gan.DIGITS)
+    with monkeypatch.context() as killed:
+        killed.setattr(CGGAN, "_inversion", stop)
+        with pytest.raises(KeyboardInterrupt):
+            gan.run(cell, 0, "smoke", place)
+    assert sorted(path.name for path in tmp_path.glob("*/samples/*")) == [
+        "step-000001.png",
+        "step-000002.png",
+    ]
+    assert list(tmp_path.glob("*/checkpoint/game/*"))
+    monkeypatch.setattr(GameObjective, "distinguish", stop)  # the game is over, and not played again
+    assert gan.run(cell, 0, "smoke", place) == whole
+    assert not list(tmp_path.glob("*/checkpoint"))
+
+
+def stop(*given):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.filterwarnings("ignore:all codes spread by less")  # of models that have learned nothing
+@pytest.mark.parametrize("table", [encdiff, disco])
+def test_trainings_of_the_other_tables_can_be_watched(table, tmp_path):
+    table.run(table.CELLS[0], 0, "smoke", Place("cpu", folder=str(tmp_path)))
+    assert list(tmp_path.glob("*/samples/step-*.png"))
 
 
 def test_a_folder_without_digits_and_styles_is_refused(tmp_path):

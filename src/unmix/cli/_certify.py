@@ -11,6 +11,9 @@ import typer
 from .._files import atomic_write
 from .._waiting import waiting
 from ..tables import check_writable, read
+from ._images import of_images, pixels_of
+from ._images import read as read_images
+from ._judge import refuse_columns
 from ._known import (
     array,
     labels,
@@ -115,8 +118,7 @@ def certify(given: Certify) -> None:
     if given.stability and given.jacobians is None and given.data is None:
         raise ValueError("`--stability` must be given with --data or --jacobians, got neither. Add one.")
     structure, model = source_of(given.source)
-    rows, taken = table_of(given.data, model, (given.domains, given.components), id=given.id)
-    table = None if rows is None else columns_for(model, rows)
+    rows, table, taken = _rows_of(given, model)
     sets = None if rows is None else checked(given.variable_sets, rows)
     from ..theory import explain
 
@@ -129,6 +131,16 @@ def certify(given: Certify) -> None:
         print_json(_document(found, trust, about))
     else:
         tell(_text(found, trust, about), *([] if out is None else [f"Written: {out}"]))
+
+
+def _rows_of(given: Certify, model: Any) -> tuple[Any, Any, dict[str, np.ndarray]]:
+    """Return the table of a model, None for images, what the model takes of it, and labels by name."""
+    if model is not None and given.data is not None and of_images(model):
+        refuse_columns("a model of images", given.id, given.variable_sets)
+        data = read_images(given.data)
+        return None, pixels_of(data), dict(zip(data.names, data.factors.T, strict=True))
+    rows, taken = table_of(given.data, model, (given.domains, given.components), id=given.id)
+    return rows, None if rows is None else columns_for(model, rows), taken
 
 
 def _verdict(model: Any, table: np.ndarray, domains: Any, effort: str) -> Any:

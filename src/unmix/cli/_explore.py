@@ -8,9 +8,9 @@ import typer
 
 from ..tables import Columns, Table, check_writable
 from ._features import is_sae, judged, loaded, store_of
-from ._images import of_images
+from ._images import domains_of, of_images
 from ._images import read as read_images
-from ._judge import OF_TABLES
+from ._judge import refuse_columns
 from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load
 from ._naming import Sets, beside, checked
@@ -92,6 +92,8 @@ def _gathered(given: Explore) -> tuple[Any, Any]:
     first = given.models[0]
     if is_sae(first):
         _alone(given, "a sparse autoencoder")
+        if given.domains is not None:
+            raise ValueError("`--domains` must be left out for a sparse autoencoder, which has none.")
         model = loaded(first)
         store = store_of(given.data, model)
         trust = judged(model, store, given.effort)
@@ -108,7 +110,8 @@ def _of_images(given: Explore, model: Any, title: dict[str, Any]) -> tuple[Any, 
 
     _alone(given, "a model of images")
     images = read_images(given.data)
-    trust, reason = judge(model, images, given.effort)
+    known = domains_of(given.domains, model, images, needed=False)
+    trust, reason = judge(model, images, given.effort, known)
     warn(reason)
     return explorer(model=model, data=images, trust=given.effort if trust is None else trust, **title), trust
 
@@ -146,10 +149,7 @@ def _others(paths: list[Path]) -> dict[str, Any]:
 
 def _alone(given: Explore, what: str) -> None:
     """Refuse options that are for tables."""
-    values = (given.domains, given.id, given.variable_sets)
-    told = [name for name, value in zip(OF_TABLES, values, strict=True) if value is not None]
-    if told:
-        raise ValueError(f"`{told[0]}` must be left out for {what}, which has no columns.")
+    refuse_columns(what, given.id, given.variable_sets)
     if len(given.models) > 1:
         raise ValueError(
             f"`MODEL` must be one for {what}, got {len(given.models)}. To compare: unmix compare."

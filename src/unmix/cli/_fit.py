@@ -104,7 +104,7 @@ class Fit:
         typer.Option(
             "--domains",
             help="For cgvae and ivae: a column of X, several as one (a,b), or a file with a label per "
-            "row; for cggan: a factor of the images.",
+            "row; for cggan: a factor of the images, or such a file.",
         ),
     ] = None
     slots: Annotated[
@@ -112,6 +112,12 @@ class Fit:
         typer.Option(
             help="For slots: how many equal ones, or the latents of each (0,1/2,3). [default: counted]",
             show_default=False,
+        ),
+    ] = None
+    samples: Annotated[
+        Path | None,
+        typer.Option(
+            "--samples", help="For gan, cggan, encdiff and disco: folder for pictures while it trains."
         ),
     ] = None
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto"
@@ -149,11 +155,7 @@ def fit(given: Fit) -> None:
         raise ImportError("`--causal` needs causal-learn: pip install 'unmix[causal]'.")
     if is_images(given.x):
         return fit_images(given, report)
-    if given.preset is not None or _for_images_alone(given.method.value):
-        if not Path(given.x).exists():
-            raise ValueError(f"`{given.x}` must be a file or folder that exists. Check the path.")
-        option = "--preset" if given.preset is not None else f"--method {given.method.value}"
-        raise ValueError(f"`{option}` must be left out for tables: it is for images.")
+    _refuse_what_is_for_images(given)
     table, truth, rows = _read(given)
     rest, known = _known(table, given.method, given.domains)
     sets = checked(given.variable_sets, rest)
@@ -252,6 +254,19 @@ def _number(x: np.ndarray) -> int:
     n = found_number(x)
     say(f"unmix: note: {n} latents; `unmix choose` shows why.")
     return n
+
+
+def _refuse_what_is_for_images(given: Fit) -> None:
+    asked = {
+        "--preset": given.preset is not None,
+        "--samples": given.samples is not None,
+        f"--method {given.method.value}": _for_images_alone(given.method.value),
+    }
+    options = [option for option, is_asked in asked.items() if is_asked]
+    if options and not Path(given.x).exists():
+        raise ValueError(f"`{given.x}` must be a file or folder that exists. Check the path.")
+    if options:
+        raise ValueError(f"`{options[0]}` must be left out for tables: it is for images.")
 
 
 def _for_images_alone(method: str) -> bool:

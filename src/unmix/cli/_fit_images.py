@@ -1,10 +1,11 @@
 """`unmix fit` of images: an autoencoder of some kind, or one with independent components behind it."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
-from .._findings import findings_of
-from ._images import networks, pixels_of, read
+from .._findings import domain_specific, findings_of, told_changes
+from ._images import domains_of, first_of, networks, pixels_of, read
 from ._models import checkpoint_beside, checkpointed, forget_checkpoint, kind_of, save_or_rescue
 from ._output import print_json, tell
 from ._verdict import short, warn
@@ -21,29 +22,14 @@ def fit_images(given: Any, report: Path | None) -> None:
     data = read(given.x, "X")
     pixels = pixels_of(data)
     model = _model(given, pixels.shape[1:])
-    labels = _labels(given, _first(model), data)
+    labels = domains_of(given.domains, model, data)
     if given.fresh:
         forget_checkpoint(checkpoint_beside(given.out))
-    with checkpointed(_first(model), given.out) as checkpoint:
+    with checkpointed(first_of(model), given.out) as checkpoint:
         model.fit(pixels, **({} if labels is None else {"domains": labels}))
     save_or_rescue(model, given.out)
     forget_checkpoint(checkpoint)
     _tell(given, model, data, report, labels)
-
-
-def _labels(given: Any, model: Any, data: Any) -> Any:
-    """Return the domain of each image, a factor of theirs; None for a model that is told none."""
-    if not model.needs_domains:
-        if given.domains is not None:
-            raise ValueError(
-                f"`--domains` must be left out for {given.method.value} of images: it uses none."
-            )
-        return None
-    if given.domains not in data.names:
-        raise ValueError(
-            f"`--domains` must be a factor of the images, one of {list(data.names)}, got {given.domains!r}."
-        )
-    return data.factors[:, data.names.index(given.domains)]
 
 
 def _tell(given: Any, model: Any, data: Any, report: Path | None, labels: Any) -> None:
@@ -55,15 +41,19 @@ def _tell(given: Any, model: Any, data: Any, report: Path | None, labels: Any) -
 
         write(report, model=model, data=data, trust=given.effort.value if trust is None else trust)
     warn(reason)
-    found = findings_of(_first(model))
+    found = findings_of(first_of(model))
     if given.as_json:
         told = {"out": given.out, "trust": None if trust is None else trust.to_dict(), "report": report}
+        changing = domain_specific(model)
+        told |= {} if changing is None else {"domain_specific": changing}
         print_json(told | found.to_dict() | {"method": _name(model)})
     else:
-        look = f"To look at it: unmix show {given.out} --data {given.x} --out pictures"
+        domains = "" if given.domains is None else f" --domains {shlex.quote(given.domains)}"
+        look = f"To look at it: unmix show {given.out} --data {given.x}{domains} --out pictures"
         pages = [] if report is None else [f"Report: {report}"]
         fit = f"{_name(model)}: {found.n_components} latents of images, after {found.n_iter} passes."
-        tell(fit, *short(trust), "", f"Model: {given.out}", *pages, look)
+        changes = told_changes(model)
+        tell(fit, *([changes] if changes else []), *short(trust), "", f"Model: {given.out}", *pages, look)
 
 
 def _model(given: Any, shape: tuple[int, ...]) -> Any:
@@ -82,6 +72,8 @@ def _model(given: Any, shape: tuple[int, ...]) -> Any:
     asked = {"max_iter": given.max_iter, "n_restarts": given.n_restarts, "device": given.device}
     model.set_params(**{name: value for name, value in asked.items() if value is not None})
     model.set_params(random_state=given.random_state)
+    if given.samples is not None:
+        model.set_params(samples=_watched(model, given))
     return _with_components(model, given) if both else model
 
 
@@ -96,6 +88,16 @@ def _made(kind: Any, given: Any) -> Any:
         return kind.preset(_recipe(kind, given.preset), n_components=given.n_components)
     except ValueError as error:
         raise ValueError(str(error).replace("`name`", "`--preset`", 1)) from error
+
+
+def _watched(model: Any, given: Any) -> Path:
+    """Return the folder for pictures of samples, of a model that draws some while it trains."""
+    if "samples" not in model.get_params():
+        raise ValueError(
+            f"`--samples` must be left out for {given.method.value}, which draws nothing while it trains. "
+            "Look at it afterwards: unmix show."
+        )
+    return Path(given.samples)
 
 
 def _with_components(model: Any, given: Any) -> Any:
@@ -134,10 +136,6 @@ def _refuse_what_is_for_tables(given: Any) -> None:
     if asked:
         option = "--" + asked[0].replace("_", "-")
         raise ValueError(f"`{option}` must be left out for images, which have no columns.")
-
-
-def _first(model: Any) -> Any:
-    return model.steps[0][1] if hasattr(model, "steps") else model
 
 
 def _name(model: Any) -> str:

@@ -8,7 +8,7 @@ import typer
 from ..tables import Columns, check_writable
 from ._drawn import latents_of
 from ._features import is_sae, report_features
-from ._images import of_images
+from ._images import domains_of, of_images
 from ._images import read as read_images
 from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load, recipe_of
@@ -23,7 +23,7 @@ EVALUATE_EXAMPLE = (
 REPORT_EXAMPLE = (
     "Example: [bold]unmix report model --data data.npz --out report.html[/] or [bold]unmix report results[/]"
 )
-OF_TABLES = ("--domains", "--id", "--variable-sets")
+OF_TABLES = ("--id", "--variable-sets")
 SCORES = (".json", ".csv", ".html")
 MOST = 2**24  # numbers of both tables that are kept of long files
 
@@ -156,7 +156,8 @@ def _write_fit(
     """Write the page about a model, and return the verdict that it shows."""
     fitted = load(path)
     if of_images(fitted):
-        return _write_images(out, fitted, data, effort=effort, heading=heading, told=(domains, id, sets))
+        refuse_columns("a model of images", id, sets)
+        return _write_images(out, fitted, data, domains=domains, effort=effort, heading=heading)
     from ..evidence import verdict_or_reason
     from ..report import write
 
@@ -176,20 +177,24 @@ def _write_fit(
 
 
 def _write_images(
-    out: Path, model: Any, data: str, *, effort: str, heading: dict[str, Any], told: tuple[Any, ...]
+    out: Path, model: Any, data: str, *, domains: str | None, effort: str, heading: dict[str, Any]
 ) -> Any:
     """Write the page about a model of images, and return the verdict that it shows."""
     from ..report import write
     from ..report._image_material import judged
 
-    given = [name for name, value in zip(OF_TABLES, told, strict=True) if value is not None]
-    if given:
-        raise ValueError(f"`{given[0]}` must be left out for a model of images, which has no columns.")
     images = read_images(data)
-    found, reason = judged(model, images, effort)
+    found, reason = judged(model, images, effort, domains_of(domains, model, images, needed=False))
     write(out, model=model, data=images, trust=effort if found is None else found, **heading)
     warn(reason)
     return found
+
+
+def refuse_columns(what: str, *values: Any) -> None:
+    """Refuse options that name columns of a table."""
+    given = [name for name, value in zip(OF_TABLES, values, strict=True) if value is not None]
+    if given:
+        raise ValueError(f"`{given[0]}` must be left out for {what}, which has no columns.")
 
 
 def _discrete(text: str | None, n_factors: int) -> bool | list[bool] | None:

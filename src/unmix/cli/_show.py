@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ._images import of_images, read
+from ._images import domains_of, of_images, read
 from ._known import numbers
 from ._models import load
 from ._output import Json, print_json, taking, tell
 from ._reading import refuse_existing
-from ._verdict import Effort, Spend, short, warn
+from ._verdict import DOMAINS, Effort, Spend, short, warn
 
 EXAMPLE = "Example: [bold]unmix show model --data images --out pictures[/]"
 
@@ -49,6 +49,7 @@ class Show:
         typer.Option("--held-out", help="Images that the fit has not seen, to tell how well it holds."),
     ] = None
     effort: Spend = Effort["none"]
+    domains: Annotated[str | None, typer.Option("--domains", help=DOMAINS)] = None
     force: Annotated[
         bool, typer.Option("--force", help="Replace the pictures of an earlier call in this folder.")
     ] = False
@@ -74,8 +75,9 @@ def show(given: Show) -> None:
         )
     data = read(given.data)
     unseen = None if given.held_out is None else read(given.held_out, "--held-out")
+    known = domains_of(given.domains, fitted, data, needed=False)
     with as_options():
-        trust, reason = judged(fitted, data, given.effort)
+        trust, reason = judged(fitted, data, given.effort, known)
         shown: dict[str, Any] = {"n": given.n, "n_steps": given.steps, "held_out": unseen, **chosen}
         verdict = given.effort.value if trust is None else trust
         files = write(given.out, model=fitted, data=data, trust=verdict, **shown)

@@ -9,7 +9,7 @@ import typer
 from .._files import atomic_write
 from ..tables import check_writable
 from ._features import is_sae, trust_features
-from ._images import of_images, pixels_of
+from ._images import domains_of, of_images, pixels_of
 from ._images import read as read_images
 from ._known import dataset, labels, read_with_truth, take_out
 from ._models import columns_for, load
@@ -69,11 +69,10 @@ def _of_images(fitted: Any, given: Trust) -> None:
     """Judge a model of images."""
     from ..evidence import trust as judge
 
-    if given.domains is not None:
-        raise ValueError("`--domains` must be left out for a model of images.")
     data = read_images(given.data, "DATA")
+    known = domains_of(given.domains, fitted, data)
     settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state, "verbose": True}
-    _tell(given, judge(fitted, pixels_of(data), **settings), model=fitted, data=data)
+    _tell(given, judge(fitted, pixels_of(data), domains=known, **settings), model=fitted, data=data)
 
 
 def _judge_features(given: Trust) -> None:

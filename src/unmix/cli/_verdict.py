@@ -13,7 +13,7 @@ EFFORT = (
     "times as much."
 )
 Spend = Annotated[Effort, typer.Option("--effort", help=EFFORT)]
-DOMAINS = "For models fitted with domains: a column of the data, or a file with one label per row."
+DOMAINS = "For models fitted with domains: a column of the data, a factor of images, or a file of labels."
 _MOST = 24  # units that are printed; the JSON document has them all
 
 
@@ -29,7 +29,8 @@ def judged(model: Any, x: Any, domains: Any, effort: str) -> Any:
 def warn(reason: str) -> None:
     """Say in a line why there is no verdict, where that is so."""
     if reason:
-        say(f"unmix: warning: no verdict: {one_line(reason)}")
+        said = one_line(reason).replace("`domains` must", "`--domains` must", 1)
+        say(f"unmix: warning: no verdict: {said}")
 
 
 def short(found: Any, check: str = "") -> list[str]:

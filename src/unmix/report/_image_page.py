@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import plots
+from .._findings import domain_specific
 from ..plots._image_words import (
     ends_of,
     heading,
@@ -104,6 +105,10 @@ def _facts(material: ImageMaterial) -> list[dict[str, str]]:
         ("Latents", str(material.look.n_latents), f"{dead} dead" if dead else "none of them dead"),
         ("Explained", f"{material.explained:.1%}", SEEN),
     ]
+    changing = domain_specific(material.model)
+    if changing is not None:
+        changed = f"{int(changing.sum())} of {len(changing)} latents change with them"
+        facts.append(("Domains", str(material.model.n_domains_), changed))
     if material.explained_held_out is not None:
         facts[2] = ("Explained", f"{material.explained:.1%}", "of the images given")
         facts.append(
@@ -142,7 +147,7 @@ def _card(material: ImageMaterial, strip: Strip) -> dict[str, Any]:
     low, high = ends_of(material.look, strip)
     slopes = material.slopes[:, strip.latent]
     largest = float(np.abs(slopes).max())
-    moved = signed(slopes, largest)
+    moved, changing = signed(slopes, largest), domain_specific(material.model)
     return {
         "name": hat(strip.latent),
         "label": heading(strip, material.trust),
@@ -150,6 +155,7 @@ def _card(material: ImageMaterial, strip: Strip) -> dict[str, Any]:
         "word": word,
         "dead": strip.dead,
         "strength": f"{strip.strength / LEVEL:.1f}",
+        "changing": changing is not None and bool(changing[strip.latent]),
         "n": len(strip.values),
         "range": range_words(material.look, strip),
         "low": low,

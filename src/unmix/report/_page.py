@@ -112,7 +112,8 @@ def reproduce(model: Any, data: str = "x") -> dict[str, Any]:
         return {"code": "", "parameters": []}
     parameters = sorted((name, _written(value)) for name, value in settings(deep=False).items())
     maker = _written(model) if hasattr(model, "steps") else f"unmix.{_written(model)}"
-    code = f"import unmix\n\nmodel = {maker}.fit({data})\nz_hat = model.transform({data})"
+    told = f"{data}, domains=domains" if getattr(model, "needs_domains", False) else data
+    code = f"import unmix\n\nmodel = {maker}.fit({told})\nz_hat = model.transform({data})"
     return {"code": code, "parameters": parameters}
 
 

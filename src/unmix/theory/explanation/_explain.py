@@ -18,6 +18,7 @@ from ._explanation import Explanation
 from ._facts import Facts
 from ._known import known
 from ._parts import PARTS
+from ._pixels import fitted_to
 from ._reading import FITTING
 
 _FIT = (SPARSE, SPARSE_GROUPS, FITS, MODEL[1])  # what a model that does not fit breaks
@@ -41,8 +42,8 @@ def explain(
     model : fitted estimator, optional
         With any of `structure_`, `transform`, `inverse_transform`, `jacobian`, `restarts_` and, for a
         mixture, `weights_`, `means_`, `covariances_` and `masks_`.
-    x : array-like of shape (n_samples, n_observed), optional
-        The data that the model was fitted to.
+    x : array-like of shape (n_samples, n_observed) or (n_samples, height, width, channels), optional
+        The data that the model was fitted to; of images each pixel and colour is an observed variable.
     **facts
         What else is known, by name; an unknown name is a TypeError.
 
@@ -114,7 +115,7 @@ def explain(
     if x is not None and model is None:
         raise ValueError("`x` must be given with a model, got no model. Pass codes as z=... instead.")
     rows = np.asarray(x) if isinstance(x, list | tuple) else x  # a data frame stays one: it has names
-    return explained(Fitted(model, rows), Facts.read(facts), structure)
+    return explained(fitted_to(model, rows), Facts.read(facts), structure)
 
 
 def explained(fitted: Fitted, facts: Facts, structure: Structure | None = None) -> Explanation:

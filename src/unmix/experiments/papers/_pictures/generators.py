@@ -81,7 +81,7 @@ def make(settings: dict[str, Any], n_factors: int, budget: str, **run: Any) -> A
         Not looked at: both models have as many latents as they are asked for.
     budget : {"smoke", "laptop", "gpu"}
     **run
-        Device, checkpoint and seed.
+        Device, checkpoint and seed. Beside a checkpoint, pictures are saved while the model trains.
 
     Returns
     -------
@@ -89,7 +89,9 @@ def make(settings: dict[str, Any], n_factors: int, budget: str, **run: Any) -> A
     """
     n, weight = settings["latents"], settings["weight"]
     steps = {"max_steps": STEPS[settings["model"]][budget], "max_iter": 10**6}
-    common: dict[str, Any] = steps | {"schedule": "one_cycle"} | run
+    kept = run.get("checkpoint")
+    watched = {"samples": None if kept is None else kept.parent / "samples"}
+    common: dict[str, Any] = steps | {"schedule": "one_cycle"} | watched | run
     if settings["model"] == ENCDIFF:
         penalty = {"penalty": PENALTIES[settings["penalty"]], "penalty_weight": weight}
         asked: dict[str, Any] = {"target": "velocity"}

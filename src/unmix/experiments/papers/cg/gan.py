@@ -12,8 +12,11 @@ Digits are scikit-learn's, or MNIST's where `--data` names a folder with its fil
 vendors where that folder has a folder of pictures for each, and else digits as they are and their outlines.
 """
 
+import hashlib
+import json
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,11 +105,23 @@ def run(cell: Cell, seed: int, budget: str, place: Place, data: str | None = Non
     """Train on images of two domains, make pairs, and score them beside real pairs that were held back."""
     real = pairs_of(cell.settings["world"], SIZE[budget], seed, data)
     held, seen = real.split(MADE[budget])
-    with place.training():
-        made, more = _made(
-            cell.settings["method"], held, seen, budget, random_state=seed, device=place.device
-        )
+    with place.kept(_key(cell, seed, budget, place.code, data)) as folder, place.training():
+        where = {"device": place.device} | _beside(folder)
+        made, more = _made(cell.settings["method"], held, seen, budget, random_state=seed, **where)
+        if folder is not None:
+            rmtree(folder / "checkpoint", ignore_errors=True)
     return scores(made, held, features_of(budget)) | more
+
+
+def _key(cell: Cell, *run: Any) -> str:
+    """Name a training, so that one that was killed is found again."""
+    identity = json.dumps([cell.settings, *run], sort_keys=True)
+    return hashlib.sha256(identity.encode()).hexdigest()[:20]
+
+
+def _beside(folder: Path | None) -> dict[str, Path]:
+    """Say where a training keeps what it needs to go on, and pictures to watch it by."""
+    return {} if folder is None else {"checkpoint": folder / "checkpoint", "samples": folder / "samples"}
 
 
 def pairs_of(world: str, size: int, seed: int, folder: str | None = None) -> Pairs:
