@@ -26,6 +26,7 @@ from ._common import DEFAULT, KEPT, OBJECTIVE, QUICK, TOLD, cells, drawn
 from ._draws import domains
 
 IDENTIFIABLE, CORRELATED, ALL = "iVAE", 'prior="correlated"', 'reads="all"'
+_OPTIONS: dict[str, dict[str, Any]] = {CORRELATED: {"prior": "correlated"}, ALL: {"reads": "all"}}
 _STEPS = {"smoke": 20, "laptop": 3000}
 WORLDS: dict[str, dict[str, Any]] = {
     "5 domains, 3 layers": {"rows": 10_000, "n_layers": 3},
@@ -70,8 +71,7 @@ def _codes(method: str, data: LatentDataset, seed: int, budget: str) -> tuple[np
     if method == IDENTIFIABLE:
         one = {name: value for name, value in quick.items() if name != "n_restarts"}
         return codes(IVAE(n, random_state=seed, **one), data, data), {}
-    more = {CORRELATED: {"prior": "correlated"}, ALL: {"reads": "all"}}.get(method, {})
-    model = CGVAE(n, random_state=seed, **quick, **more)
+    model = CGVAE(n, random_state=seed, **quick | _OPTIONS.get(method, {}))
     if method == KEPT:
         kept = domains_from_truth(model, data.x, np.asarray(data.u), data.z, seed)
         return kept.codes, {OBJECTIVE: kept.objective}
