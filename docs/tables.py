@@ -181,6 +181,7 @@ VIEWS: dict[str, View] = {
     "worlds.domains": {
         "MCC within domains": (worlds.DEFAULT, "mcc"),
         "correlated prior": (domain_worlds.CORRELATED, "mcc"),
+        'reads="all"': (domain_worlds.ALL, "mcc"),
         "iVAE": (domain_worlds.IDENTIFIABLE, "mcc"),
         "started at the truth": (worlds.KEPT, "mcc"),
         "told the truth": (worlds.TOLD, "mcc"),

@@ -95,6 +95,8 @@ def _short(value):
         {"decoder": gated_mlp, "penalty": edge_count},
         {"penalty": partial(dependency_sparsity, step=0.01, form="group", normalize="std")},
         {"n_restarts": 3},
+        {"reads": "all"},
+        {"reads": "all", "n_restarts": 3},
         {"encoder": mlp, "decoder": mlp},
     ],
     ids=lambda settings: ", ".join(f"{k}={_short(v)}" for k, v in settings.items()),
@@ -242,6 +244,7 @@ def test_labels_that_tell_nothing_are_refused(estimator, labels, message, small)
         ({"objective": "elbo"}, "`objective` must be one of"),
         ({"n_shared": 3}, "`n_shared` must be an integer from 0"),
         ({"sees_domain": True}, "`sees_domain` must be False"),
+        ({"reads": "some"}, "`reads` must be one of"),
         ({"max_steps": 0}, "`max_steps` must be"),
         ({"weight": -1.0}, "`weight` must be"),
     ],
@@ -250,3 +253,30 @@ def test_labels_that_tell_nothing_are_refused(estimator, labels, message, small)
 def test_bad_settings_are_named(wrong, message, small):
     with pytest.raises(ValueError, match=message):
         quick(**wrong).fit(small.x, small.u)
+
+
+def test_an_encoder_may_read_all_variables(small):
+    every, few, usual = (quick(reads=reads).fit(small.x, small.u) for reads in ("all", "components", "auto"))
+    assert every.reads_all_ and not few.reads_all_ and not usual.reads_all_
+    assert every.encoder_.linear.in_features == small.x.shape[1]
+    np.testing.assert_array_equal(usual.transform(small.x), few.transform(small.x))
+
+
+def test_all_variables_are_read_where_components_leave_much_of_many_rows():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(2400, 2))
+    x = np.column_stack([z, np.sin(2 * z), z.sum(1)])
+    shared = {"max_steps": 12, "n_restarts": 1, "random_state": 0}
+    u = np.arange(2400) % 3
+    assert CGVAE(2, **shared).fit(x, u).reads_all_
+    assert not CGVAE(2, **shared | {"max_iter": 99}).fit(x, u).reads_all_
+    assert not CGVAE(2, **shared).fit(x[:2000], u[:2000]).reads_all_
+
+
+def test_worlds_of_the_tables_are_read_by_components():
+    """Stored tables rest on fits of these; many rows, so that only the bend decides."""
+    for seed in range(3):
+        for graph in "ABCD":
+            data = multi_domain(4000, 4, 8, graph=graph, n_domains=4, random_state=seed)
+            x = torch.tensor((data.x - data.x.mean(0)) / data.x.std(0))
+            assert not CGVAE(4)._is_bent(x)

@@ -230,3 +230,12 @@ def test_a_good_world_is_trusted():
     data = multi_domain(800, 3, graph="A", n_domains=6, mixing="linear", random_state=1)
     model = unmix.CGVAE(3, random_state=0).fit(data.x, domains=data.u)
     assert unmix.trust(model, data.x, domains=data.u, effort="full").trusted.all()
+
+
+@pytest.mark.parametrize("reads", ["all", "components"])
+def test_refits_read_what_the_fit_read_whatever_the_number_of_rows(reads):
+    data = multi_domain(200, 3, n_domains=2, random_state=0)
+    model = unmix.CGVAE(3, reads=reads, max_iter=1, n_restarts=1, random_state=0).fit(data.x, data.u)
+    model.set_params(reads="auto")
+    case = Case(model, data.x, domains=data.u, effort="quick", random_state=0)
+    assert case.first.reads_all_ == model.reads_all_ == (reads == "all")

@@ -59,15 +59,8 @@ def start_bent(member: Objective, x: Tensor, pace: Pace, *, n_steps: int) -> boo
 
 
 def _bent_codes(x: Tensor, n: int, pace: Pace, *, n_steps: int) -> Tensor | None:
-    """Return codes that change along one sparse field each, linear in x and in codes of an autoencoder.
-
-    It has smooth units, since Jacobians of piecewise linear ones are too coarse.
-    """
-    net = partial(residual_mlp, hidden=_HIDDEN, activation="silu")
-    (start,) = build(lambda d: Objective(net(d, n), net(n, d), n), 1, x, pace.seed)
-    start_linear(start, principal(x, n), torch.eye(n).to(x))
-    plain = replace(pace, checkpoint=pace.folder("autoencoder"), max_steps=n_steps)
-    found = train_restarts([start], {}, x, plain, beside=Noise(n)).objective
+    """Return codes that change along one sparse field each, linear in x and in codes of an autoencoder."""
+    found = _autoencoder(x, n, pace, n_steps=n_steps)
     codes = in_chunks(found.encode, x)
     with torch.no_grad():
         steps = sparse_steps(jacobian(found.decoder, codes[:: -(-len(codes) // _SEEN)]), pace.generator(-5))
@@ -76,6 +69,24 @@ def _bent_codes(x: Tensor, n: int, pace: Pace, *, n_steps: int) -> Tensor | None
     values = torch.cat([x, codes], 1)
     turned = values @ along(values, torch.cat([steps.observed, steps.codes], 1)).T
     return (turned - turned.mean(0)) / turned.std(0)
+
+
+def surface(x: Tensor, n: int, pace: Pace, *, n_steps: int) -> Tensor:
+    """Return orthonormal bases of the tangent spaces of the surface on which rows lie, shape (n, x, z)."""
+    found = _autoencoder(x, n, pace, n_steps=n_steps)
+    return in_chunks(lambda rows: torch.linalg.qr(jacobian(found.decoder, found.encode(rows)))[0], x)
+
+
+def _autoencoder(x: Tensor, n: int, pace: Pace, *, n_steps: int) -> Objective:
+    """Return an autoencoder without sparsity.
+
+    It has smooth units, since Jacobians of piecewise linear ones are too coarse.
+    """
+    net = partial(residual_mlp, hidden=_HIDDEN, activation="silu")
+    (start,) = build(lambda d: Objective(net(d, n), net(n, d), n), 1, x, pace.seed)
+    start_linear(start, principal(x, n), torch.eye(n).to(x))
+    plain = replace(pace, checkpoint=pace.folder("autoencoder"), max_steps=n_steps)
+    return train_restarts([start], {}, x, plain, beside=Noise(n)).objective
 
 
 @torch.no_grad()

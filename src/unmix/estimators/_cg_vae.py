@@ -10,18 +10,22 @@ from torch import Tensor, nn
 
 from unmix._waiting import stages
 from unmix.nn import residual_mlp
-from unmix.objectives import DomainObjective, Penalty
+from unmix.objectives import DomainObjective, Penalty, beside_tangents
 from unmix.penalties import dependency_sparsity
-from unmix.solvers.coordinates import has_linear_coordinates, principal
+from unmix.solvers.coordinates import has_linear_coordinates, is_bent, principal
 from unmix.solvers.domains import can_start, hops, linear_starts, rebase_domains, start_at_basis
 from unmix.training import Noise, Pace, Trained, joined, side_by_side, train_restarts
 
+from ._bent_starts import surface
 from ._domain_estimator import DomainEstimator
+from ._effort import FEW_ROWS, LONG
 from ._latent_estimator import Factory, build
 
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 network = partial(residual_mlp, hidden=(64, 64), activation="silu")
-Data = tuple[Tensor, ...]  # what the encoder sees, the observations, the numbers of the domains
+Data = tuple[Tensor, ...]  # what the objective sees, the observations, the numbers of the domains
+_BENT = 0.07  # share of the variance that principal components leave, from which the encoder sees all of x
+_AUTOENCODER = 1500  # updates
 _KNEE = 0.1  # of the default penalty
 _FIRST = 0.3  # share of the training that starts get, before the best one looks for other coordinates
 
@@ -37,9 +41,11 @@ class CGVAE(DomainEstimator):
 
     with x standardised. By default `fit` is minus the exact log-likelihood of the leading principal
     components w of x, -log p(z|u) - log |det dz/dw| with z = encoder(w), coordinates of z independent given
-    the domain u; the decoder gives back all of x. The penalty is the logarithmic form of the L1 norm of the
-    decoder's Jacobian, every latent at unit variance. `weight=0` leaves the changes alone (CG-VAE without
-    sparse mixing); sparsity alone, without domains, is `DiverseDictionaryLearning`.
+    the domain u; the decoder gives back all of x. Where these components lose latents, the encoder sees all
+    of x, whose likelihood is taken on the surface on which it lies (`reads`). The penalty is the logarithmic
+    form of the L1 norm of the decoder's Jacobian, every latent at unit variance. `weight=0` leaves the
+    changes alone (CG-VAE without sparse mixing); sparsity alone, without domains, is
+    `DiverseDictionaryLearning`.
 
     Training is in two steps. Restarts begin at linear models: the joint diagonaliser of the domains'
     covariance matrices (with two domains, the generalised eigenproblem) and sparser ones at several prices.
@@ -71,6 +77,12 @@ class CGVAE(DomainEstimator):
         "bound": the evidence lower bound with a sampled code, as published.
     sees_domain : bool
         Whether the encoder is told the domain; with the bound only.
+    reads : {"auto", "components", "all"}
+        What the encoder sees, with the likelihood: the leading principal components, as many as latents, or
+        all of x. Behind mixings that bend much those components no longer tell the latents. Rows of x lie on
+        a surface; an autoencoder without sparsity tells its tangent spaces, and the determinant is that of
+        dz/dx within them. "auto": all, where components leave more than 7% of the variance of more than
+        2,000 rows and `max_iter` is at least 100.
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories. Informed starts need a linear skip, as `unmix.nn.residual_mlp` has.
     n_restarts : int
@@ -90,6 +102,8 @@ class CGVAE(DomainEstimator):
         would be enough if the graph is right, and how many more the others would need.
     domain_means_, domain_scales_ : arrays of shape (n_domains_, n_components)
         Of the code in each domain.
+    reads_all_ : bool
+        Whether the encoder sees all of x.
     separation_ : array of shape (n_components, n_components)
         How differently any two latents change; near 0, changes can't tell the two apart.
     encoder_, decoder_, structure_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
@@ -122,6 +136,7 @@ class CGVAE(DomainEstimator):
         n_shared: int = 0,
         objective: str = "likelihood",
         sees_domain: bool = False,
+        reads: str = "auto",
         encoder: Factory = network,
         decoder: Factory = network,
         n_restarts: int = 8,
@@ -142,6 +157,7 @@ class CGVAE(DomainEstimator):
         self.n_shared = n_shared
         self.objective = objective
         self.sees_domain = sees_domain
+        self.reads = reads
         self.encoder = encoder
         self.decoder = decoder
         self.n_restarts = n_restarts
@@ -161,16 +177,29 @@ class CGVAE(DomainEstimator):
         x, u = x[order], u.to(x.device, torch.int32)[order]
         loadings = principal(x, self.n_components_)
         to_white = torch.linalg.pinv(loadings)
-        seen = x if self.objective == "bound" else x @ to_white.T
+        seen = self._view(x, to_white, pace)
         members = build(self._members, self.n_restarts, x, pace.seed)
         data = side_by_side(seen, x, u)
         self._start(members, data, loadings, generator)
         trained = self._searched(members, data, pace, generator)
-        if self.objective == "likelihood":
+        if not self._reads_x:
             front = nn.utils.skip_init(nn.Linear, *loadings.shape, bias=False).to(x).requires_grad_(False)
             front.weight.copy_(to_white)
             trained.objective.encoder = nn.Sequential(front, trained.objective.encoder)
         return trained
+
+    def _view(self, x: Tensor, to_white: Tensor, pace: Pace) -> Tensor:
+        """Return what the objective sees: x, x beside its tangent spaces, or the principal components."""
+        n, bound = self.n_components_, self.objective == "bound"
+        asked = self.reads == "all" or (self.reads == "auto" and self._is_bent(x))
+        self.reads_all_ = bound or (asked and n < x.shape[1])
+        if not self.reads_all_:
+            return x @ to_white.T
+        return x if bound else beside_tangents(x, surface(x, n, pace, n_steps=_AUTOENCODER))
+
+    def _is_bent(self, x: Tensor) -> bool:
+        """Whether principal components are likely to lose latents, and rows and passes are many."""
+        return len(x) > FEW_ROWS and self.max_iter >= LONG and is_bent(x, self.n_components_, _BENT)
 
     def _start(
         self, members: list[DomainObjective], data: Data, loadings: Tensor, generator: torch.Generator
@@ -181,7 +210,7 @@ class CGVAE(DomainEstimator):
         if can_start(members[0]):
             correlated = self.prior == "correlated"
             bases = linear_starts(x @ to_white.T, u, loadings, len(members), generator, correlated=correlated)
-            inwards = to_white if self.objective == "bound" else torch.eye(len(to_white)).to(x)
+            inwards = to_white if self._reads_x else torch.eye(len(to_white)).to(x)
             for member, basis in zip(members, bases, strict=True):
                 ordered = _changing_first(basis, x @ to_white.T, u) if self.n_shared else basis
                 start_at_basis(member, ordered, inwards, loadings)

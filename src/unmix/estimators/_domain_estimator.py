@@ -28,6 +28,7 @@ from ._latent_estimator import Factory, LatentEstimator
 from ._tables import plain, standardised, validated
 
 OBJECTIVES = ("likelihood", "bound")
+READS = ("auto", "components", "all")
 
 
 class DomainEstimator(LatentEstimator):
@@ -40,6 +41,8 @@ class DomainEstimator(LatentEstimator):
     decoder: Factory
     objective: str = "bound"
     sees_domain: bool = True
+    reads: str = "all"
+    reads_all_: bool
     prior: str = "gaussian"
     n_shared: int = 0
     penalty: Penalty | None = None
@@ -154,20 +157,25 @@ class DomainEstimator(LatentEstimator):
 
     def _networks(self, n_features: int) -> Objective:
         n = self.n_components_
-        if self.objective == "bound":
+        if self._reads_x:
             return self._members(n_features)
         encoder = nn.Sequential(nn.Linear(n_features, n, bias=False), self.encoder(n, n))
         return Objective(encoder, self.decoder(n, n_features), n)
 
+    @property
+    def _reads_x(self) -> bool:
+        """Whether the encoder sees all of x, and not the leading principal components alone."""
+        return self.objective == "bound" or getattr(self, "reads_all_", False)  # unknown to older files
+
     def _members(self, n_features: int) -> DomainObjective:
-        """Build what is trained: for the likelihood, an encoder of the leading principal components."""
+        """Build what is trained: for the likelihood, mostly an encoder of leading principal components."""
         n, prior, bound = self.n_components_, self._law(), self.objective == "bound"
         more = self.n_domains_ if self.sees_domain else 0
-        encoder = self.encoder((n_features if bound else n) + more, 2 * n if bound else n)
+        encoder = self.encoder((n_features if self._reads_x else n) + more, 2 * n if bound else n)
         if self.sees_domain:
             encoder = DomainEncoder(encoder, prior, n)
-        decoder = self.decoder(n, n_features)
-        return DomainObjective(encoder, decoder, n, prior, variational=bound, penalty=self.penalty)
+        kind = {"variational": bound, "on_surface": self._reads_x and not bound}
+        return DomainObjective(encoder, self.decoder(n, n_features), n, prior, **kind, penalty=self.penalty)
 
     def _remember(self, trained: Trained, x: Tensor, part: ModuleType) -> None:
         """Look at samples of all domains, in whatever order they come."""
@@ -198,7 +206,7 @@ def needed_domains(structure: Structure) -> np.ndarray:
 
 
 def _check_choices(estimator: DomainEstimator) -> None:
-    for name, choices in (("prior", PRIORS), ("objective", OBJECTIVES)):
+    for name, choices in (("prior", PRIORS), ("objective", OBJECTIVES), ("reads", READS)):
         if getattr(estimator, name) not in choices:
             raise ValueError(
                 f"`{name}` must be one of {choices}, got {getattr(estimator, name)!r}. Choose one of these."

@@ -120,6 +120,8 @@ class Case:
         if name == "SparseBasis":  # whose fit is a search
             enough = max(_STARTS, self.codes.shape[1])
             return {"n_starts": enough if self.model.n_starts is None else min(enough, self.model.n_starts)}
+        if name == "CGVAE" and self.model.objective == "likelihood":
+            return {"reads": "all" if getattr(self.model, "reads_all_", False) else "components"}
         return self._in_batches() if name == "DiverseDictionaryLearning" else {}
 
     def _in_batches(self) -> dict[str, Any]:

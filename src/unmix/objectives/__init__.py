@@ -17,7 +17,7 @@ from ._diffusion import (
     Pixels,
     cosine_schedule,
 )
-from ._domain import DomainEncoder, DomainObjective
+from ._domain import DomainEncoder, DomainObjective, beside_tangents
 from ._domain_priors import KINDS, PRIORS, DomainGaussian
 from ._energy import EnergyObjective
 from ._gan import SPARSE_TERMS, CodedGenerator, GameObjective
@@ -35,6 +35,7 @@ from ._vae import Objective, as_floats, in_chunks
 
 __all__ = [
     "AdditiveDecoder",
+    "beside_tangents",
     "Codebook",
     "ContrastObjective",
     "cosine_schedule",

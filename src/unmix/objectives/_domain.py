@@ -49,6 +49,9 @@ class DomainObjective(Objective):
 
         log p(w|u) = log p(z|u) + log |det dz/dw|,   z = encoder(w).
 
+    Where so few coordinates lose too much, the encoder sees all of x, which lies on a surface with tangent
+    spaces T, given as orthonormal bases beside x (`on_surface`, `beside_tangents`), and dz/dw is (dz/dx) T.
+
     With sampling (`variational`) the encoder sees x, and the fit is the Monte Carlo estimate of
     KL(q(z|x) || p(z|u)) of the evidence lower bound.
 
@@ -66,9 +69,11 @@ class DomainObjective(Objective):
         prior: DomainGaussian,
         *,
         variational: bool = False,
+        on_surface: bool = False,
         penalty: Penalty | None = None,
     ) -> None:
         super().__init__(encoder, decoder, n_components, variational=variational, penalty=penalty)
+        self.on_surface = on_surface
         if not isinstance(encoder, DomainEncoder):
             self.own_prior = prior
 
@@ -87,8 +92,9 @@ class DomainObjective(Objective):
         """Return the terms, unweighted."""
         if self.variational:
             return self._bound(x, u, self._encoded(w, u), noise)
-        z, J = value_and_jacobian(self.encoder, w)
-        log_density = self.prior(z, u) + torch.linalg.slogdet(J)[1]
+        z, J = value_and_jacobian(self.encoder, self._seen(w))
+        slopes = J @ tangents_beside(w, self.n_components) if self.on_surface else J
+        log_density = self.prior(z, u) + torch.linalg.slogdet(slopes)[1]
         return {"likelihood": -log_density.mean()} | self._common(x, self.decoder(z), z)
 
     def _bound(self, x: Tensor, u: Tensor, out: Tensor, noise: Tensor) -> dict[str, Tensor]:
@@ -104,6 +110,10 @@ class DomainObjective(Objective):
             terms["penalty"] = self.penalty(self.decoder, z)
         return terms
 
+    def _seen(self, w: Tensor) -> Tensor:
+        """Return what the encoder sees, without the tangent spaces beside it."""
+        return w[:, : w.shape[1] // (1 + self.n_components)] if self.on_surface else w
+
     def _encoded(self, x: Tensor, u: Tensor) -> Tensor:
         return self.encoder.given(x, u) if isinstance(self.encoder, DomainEncoder) else self.encoder(x)
 
@@ -111,4 +121,21 @@ class DomainObjective(Objective):
         self, w: Float[Tensor, "n w"], u: Int[Tensor, " n"]
     ) -> Float[Tensor, "n z"]:
         """Return the codes (posterior means) of what the encoder sees."""
-        return self._encoded(w, u)[:, : self.n_components]
+        return self._encoded(self._seen(w), u)[:, : self.n_components]
+
+
+def beside_tangents(x: Float[Tensor, "n x"], tangents: Float[Tensor, "n x z"]) -> Float[Tensor, "n w"]:
+    """Return rows of x, each followed by a basis of the tangent space there."""
+    return torch.cat([x, tangents.flatten(1)], dim=1)
+
+
+def tangents_beside(w: Float[Tensor, "n w"], n_components: int) -> Float[Tensor, "n x z"]:
+    """Return the tangent spaces that stand beside rows.
+
+    Examples
+    --------
+    >>> x, tangents = torch.ones(2, 3), torch.arange(12.0).reshape(2, 3, 2)
+    >>> torch.equal(tangents_beside(beside_tangents(x, tangents), 2), tangents)
+    True
+    """
+    return w[:, w.shape[1] // (1 + n_components) :].unflatten(1, (-1, n_components))

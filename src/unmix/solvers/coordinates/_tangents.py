@@ -29,8 +29,8 @@ class Fields(NamedTuple):
         return Fields(*(part[indices] for part in self))
 
 
-def is_bent(x: Float[Tensor, "n x"], n_components: int) -> bool:
-    """Whether so many directions leave more of standardised columns than a gentle bend does.
+def is_bent(x: Float[Tensor, "n x"], n_components: int, least: float = _BENT) -> bool:
+    """Whether so many directions leave more of standardised columns than a gentle bend does, a share `least`.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def is_bent(x: Float[Tensor, "n x"], n_components: int) -> bool:
     >>> is_bent(straight, 2), is_bent(straight + 1.5 * torch.sin(2 * straight), 2)
     (False, True)
     """
-    return n_components < x.shape[1] and left_by(x, n_components) > _BENT
+    return n_components < x.shape[1] and left_by(x, n_components) > least
 
 
 def sparse_fields(bases: Float[Tensor, "n x z"], generator: torch.Generator) -> Fields:

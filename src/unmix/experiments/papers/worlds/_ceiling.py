@@ -72,13 +72,15 @@ def domains_from_truth(model: Any, x: np.ndarray, u: np.ndarray, z: np.ndarray, 
     start = _Start(model, _white(x[order]), _white(z[order]), seed)
     domains = torch.as_tensor(u[order], dtype=torch.int32, device=start.x.device)
     model.domain_shares_ = np.bincount(u) / len(u)
-    seen = start.x @ torch.linalg.pinv(principal(start.x, z.shape[1])).T
+    seen = model._view(start.x, torch.linalg.pinv(principal(start.x, z.shape[1])), start.pace)
+    n_seen = start.x.shape[1] if model.reads_all_ else seen.shape[1]
 
     def laws(member: Any) -> None:
         member.prior.start(member.encode(seen, domains), domains)
 
     weights = {"likelihood": model.beta, "penalty": model.weight}
-    kept = start.kept(model._members, side_by_side(seen, start.x, domains), weights, prepare=laws)
+    data = side_by_side(seen, start.x, domains)
+    kept = start.kept(model._members, data, weights, prepare=laws, n_seen=n_seen)
     return kept._replace(told=kept.told[back], codes=kept.codes[back])
 
 
@@ -125,22 +127,24 @@ class _Start:
         *,
         prepare: Callable[[Any], None] | None = None,
         beside: Noise | Width | None = None,
+        n_seen: int | None = None,
     ) -> Kept:
-        """Show networks the latents, then train them on data without."""
+        """Show networks the latents, then train them on data without; encoders may see `n_seen` columns."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             member: Objective = make(self.x.shape[1]).to(self.x.device)
         n_steps = min(_STEPS, 20 * self.pace.max_iter)
         few = tuple(part[: self.n_fit] for part in data)
-        shown = (few[0], self.x[: self.n_fit], self.z[: self.n_fit])
+        seen = data[0][:, :n_seen]
+        shown = (seen[: self.n_fit], self.x[: self.n_fit], self.z[: self.n_fit])
         told(member.encoder, member.decoder, *shown, self.seed, n_steps)
         with torch.no_grad():
             if prepare is not None:
                 prepare(member)
-        first = _codes(member, data[0], self.z.shape[1])
+        first = _codes(member, seen, self.z.shape[1])
         noise = Noise(self.z.shape[1]) if beside is None else beside
         trained = train_restarts([member], weights, few, self.pace, beside=noise)
-        return Kept(first, _codes(trained.objective, data[0], self.z.shape[1]), float(trained.scores[0]))
+        return Kept(first, _codes(trained.objective, seen, self.z.shape[1]), float(trained.scores[0]))
 
 
 @torch.no_grad()
