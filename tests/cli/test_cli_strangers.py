@@ -82,6 +82,15 @@ def test_a_pipe_is_never_replaced_by_a_file(line, here, unmix):
     assert not (here / line[-1]).is_file() and len(list(here.iterdir())) == 2
 
 
+@pytest.mark.parametrize("force", [(), ("--force",)])
+@pytest.mark.parametrize("to", ["link.npz", "/nowhere/x.npz"], ids=["itself", "nothing"])
+def test_a_link_that_leads_nowhere_is_not_replaced(to, force, here, unmix):
+    os.symlink(to, "link.npz")
+    result = unmix("simulate", "--n-samples", 50, "--out", "link.npz", *force)
+    assert (result.code, result.out) == (2, "") and "a link to nothing" in result.err
+    assert os.readlink("link.npz") == to
+
+
 @pytest.mark.parametrize("kind", ["pipe", "file"])
 @pytest.mark.parametrize(
     "line",
