@@ -78,8 +78,8 @@ def refuse_existing(
     place = Path(path)
     if place.is_symlink() and not place.exists():
         raise ValueError(
-            f"`{option}` must be a regular file, got {str(path)!r}, a link to nothing. Name a file, or remove "
-            "the link."
+            f"`{option}` must be a regular file, got {str(path)!r}, a link to nothing. Name a file, or "
+            "remove the link."
         )
     if place.exists() and not (place.is_file() or place.is_dir()):
         raise ValueError(
