@@ -48,7 +48,9 @@ def scale_of(rows: Rows) -> Scale:
         total, start = total + values.sum(0), start + len(values)
     total, squares, start = _of_all(total), float(_of_all(squares)), rows.n_rows
     if not np.isfinite(squares):
-        raise ValueError("`X` must have entries whose squares are finite. Mend large ones, or change the units.")
+        raise ValueError(
+            "`X` must have entries whose squares are finite. Mend large ones, or change the units."
+        )
     mean = total / start
     variance = (squares / start - np.square(mean).sum()) / rows.n_features
     if not variance > 1e-12 * (squares / start / rows.n_features + 1e-300):
