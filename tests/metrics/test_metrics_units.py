@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unmix import metrics
-from unmix.estimators import Autoencoder, LabelledSparseAutoencoder
+from unmix.estimators import CGVAE, Autoencoder, LabelledSparseAutoencoder
 
 SCORES = {
     "mcc": metrics.mcc,
@@ -73,6 +73,7 @@ IN_UNITS = {
     "frechet_distance": metrics.frechet_distance,
     "kernel_distance": metrics.kernel_distance,
     "content_distance": metrics.content_distance,
+    "diameter": lambda x, y: metrics.diameter(y),
 }
 
 
@@ -111,3 +112,29 @@ def test_what_is_no_number_has_no_score_of_codes():
         metrics.feature_jacobian_sparsity([[[np.nan, 1.0]]])
     with pytest.raises(ValueError, match="`reconstructed` must be finite"):
         metrics.loss_recovered(3.0, np.nan, 8.0)
+
+
+@pytest.mark.parametrize("score", [metrics.mcc, metrics.r2, metrics.match_components, metrics.block_r2])
+def test_weights_do_not_make_a_mask_forgotten(score, pair):
+    z, h = pair
+    holes = np.ma.masked_array(h, mask=np.arange(h.size).reshape(h.shape) < 9)
+    weights = np.linspace(0.5, 1.0, len(h))
+    with pytest.raises(ValueError, match="`z_hat` must not have masked entries, got 9"):
+        score(z, holes, weights=weights)
+    with pytest.raises(ValueError, match="`weights` must not have masked entries"):
+        score(z, h, weights=np.ma.masked_less(weights, 0.6))
+
+
+def test_rows_of_weight_zero_may_be_masked(pair):
+    z, h = pair
+    gone = np.arange(len(h)) < 3
+    holes = np.ma.masked_array(h, mask=np.repeat(gone[:, None], 3, axis=1))
+    assert metrics.mcc(z, holes, weights=~gone) == metrics.mcc(z[3:], h[3:])
+
+
+def test_masked_labels_are_missing(pair):
+    labels = np.ma.masked_array(np.arange(300) % 3, mask=np.arange(300) == 7)
+    with pytest.raises(ValueError, match="first in row 7"):
+        CGVAE(2, max_iter=1).fit(pair[0], labels)
+    with pytest.raises(ValueError, match="sample 7"):
+        LabelledSparseAutoencoder(2, max_iter=1).fit(pair[0], labels)

@@ -156,7 +156,7 @@ def weighted_pair(
 
 
 def _weights(weights: ArrayLike) -> np.ndarray:
-    w = np.asarray(weights)
+    w = unmasked(weights, "weights")
     if w.dtype.kind not in "buif" or w.ndim != 1:
         raise TypeError(
             f"`weights` must be one number or boolean per row, got {w.dtype} of shape {w.shape}. "
@@ -172,7 +172,7 @@ def _weights(weights: ArrayLike) -> np.ndarray:
 
 
 def _rows(values: ArrayLike, n_samples: int, name: str) -> np.ndarray:
-    entries = np.asarray(values)
+    entries = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
     if entries.ndim == 0 or len(entries) != n_samples:
         raise ValueError(
             f"`weights` must have one entry per row of `{name}`, got {n_samples} for shape {entries.shape}. "
