@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from unmix import _locks
 from unmix._files import atomic_path, atomic_write
 from unmix._untrusted import read_json, require_regular
 
@@ -73,3 +74,15 @@ def test_a_file_that_is_removed_while_it_is_looked_at_is_never_called_a_device(t
         other.result()
     with pytest.raises(FileNotFoundError):
         read_json(path)
+
+
+def test_a_full_disk_keeps_locks_and_no_file_of_theirs(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_locks.os, "write", full)
+    file = _locks.take(tmp_path / ".a.lock", wait=False)
+    assert _locks.take(tmp_path / ".a.lock", wait=False) is None
+    assert _locks.owner(tmp_path / ".a.lock") == "another process"
+    _locks.leave(tmp_path / ".a.lock", file)
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -37,7 +38,8 @@ def take(path: Path, *, wait: bool) -> IO[str] | None:
             return None
         if _is_at(path, file):
             file.truncate(0)
-            print(f"process {os.getpid()} on {socket.gethostname()}", file=file, flush=True)
+            with suppress(OSError):  # a full disk has no room for a name, and keeps a lock all the same
+                os.write(file.fileno(), f"process {os.getpid()} on {socket.gethostname()}\n".encode())
             return file
         file.close()  # its last owner removed it while we waited
 

@@ -11,8 +11,9 @@ Result = namedtuple("Result", "code out err")
 
 
 @pytest.fixture
-def unmix(capsys):
+def unmix(capsys, monkeypatch):
     """Run a command; return its exit code, standard output and standard error."""
+    monkeypatch.setenv("PYTHONSAFEPATH", "")  # is set for workers, and restored afterwards
 
     def run(*arguments):
         with pytest.raises(SystemExit) as left:

@@ -40,11 +40,28 @@ def test_as_a_module_the_command_does_not_import_from_the_folder_either(here):
     assert found.returncode == 0 and "run" not in found.stderr, found.stderr
 
 
+OWN = (
+    "from unmix.experiments import Cell\nCELLS = (Cell('a', 'b'),)\n"
+    "def run(cell, seed, budget):\n    return {'mcc': 1.0}\n"
+)
+
+
+@pytest.mark.parametrize("where", ["processes", "dask"])
+def test_workers_do_not_import_from_the_folder_either(where, here):
+    if where == "dask":
+        pytest.importorskip("distributed")
+    (here / "own_table.py").write_text(OWN)
+    for name in ("socket", "random", "tempfile", "numpy"):
+        (here / f"{name}.py").write_text(f"open('ran_{name}', 'w').close()\n")
+    known = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    line = [sys.executable, "-m", "unmix", "reproduce", "own_table", "--seeds", "1", "--executor", where]
+    found = subprocess.run(line, env=known, cwd=here, capture_output=True, text=True, timeout=120)
+    assert found.returncode == 0, found.stderr
+    assert not list(here.glob("ran_*"))
+
+
 def test_a_table_of_ones_own_is_imported_and_said(here, unmix):
-    (here / "own_table.py").write_text(
-        "from unmix.experiments import Cell\nCELLS = (Cell('a', 'b'),)\n"
-        "def run(cell, seed, budget):\n    return {'mcc': 1.0}\n"
-    )
+    (here / "own_table.py").write_text(OWN)
     found = unmix("reproduce", "own_table", "--seeds", 1, "--dry-run")
     assert found.code == 0 and "own_table is taken from" in found.err and str(here) in found.err
 
@@ -63,6 +80,15 @@ def test_a_pipe_is_never_replaced_by_a_file(line, here, unmix):
     result = unmix(*line, "--force")
     assert (result.code, result.out) == (2, "") and "must be a regular file" in result.err
     assert not (here / line[-1]).is_file() and len(list(here.iterdir())) == 2
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+@pytest.mark.parametrize("to", ["link.npz", "/nowhere/x.npz"], ids=["itself", "nothing"])
+def test_a_link_that_leads_nowhere_is_not_replaced(to, force, here, unmix):
+    os.symlink(to, "link.npz")
+    result = unmix("simulate", "--n-samples", 50, "--out", "link.npz", *force)
+    assert (result.code, result.out) == (2, "") and "a link to nothing" in result.err
+    assert os.readlink("link.npz") == to
 
 
 @pytest.mark.parametrize("kind", ["pipe", "file"])

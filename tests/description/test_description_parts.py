@@ -100,7 +100,19 @@ def test_sets_are_read_from_what_people_have(name, text, tmp_path):
     assert read_groups(tmp_path / name) == SETS
 
 
-@pytest.mark.parametrize(("name", "text"), [("s.json", "[1]"), ("s.csv", "p,q\n1,2\n"), ("s.txt", "")])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s.json", "[1]"),
+        ("s.json", '{"s": "abc"}'),
+        ("s.json", '{"s": ["a", NaN]}'),
+        ("s.json", '{"s": ["a", null]}'),
+        ("s.json", '{"s": ["a", ["b"]]}'),
+        ("s.gmt", "ER\t\ta\nER\t\tb\n"),
+        ("s.csv", "p,q\n1,2\n"),
+        ("s.txt", ""),
+    ],
+)
 def test_files_that_hold_no_sets_are_refused(name, text, tmp_path):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=r"^`groups` must be"):

@@ -316,6 +316,16 @@ def test_bad_settings_are_named(member, wrong, data):
         clone(member).set_params(**wrong).fit(data[0])
 
 
+@pytest.mark.parametrize("kind", [SparseAutoencoder, JacobianSparseAutoencoder])
+def test_what_single_precision_can_not_hold_is_said(kind):
+    x, wild = planted(n=200)[0], planted(n=200)[0]
+    wild[3, 2] = 1e300
+    with pytest.raises(ValueError, match="whose squares are finite"):
+        kind(8, k=2, max_iter=1).fit(wild)
+    with pytest.raises(ValueError, match=r"offsets of 1e\+08 and a spread of"):
+        kind(8, k=2, max_iter=1).fit(x + 1e8)
+
+
 def test_other_bad_settings_and_data_are_named(data, tmp_path):
     with pytest.raises(ValueError, match="`activation` must be one of"):
         SparseAutoencoder(24, activation="softmax").fit(data[0])

@@ -232,6 +232,22 @@ def test_as_many_rows_come_out_as_went_in(first, n, tmp_path):
     assert len(table.values) == n + (first == "NA,1.5,2.5")
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n", "\r\n"])
+@pytest.mark.parametrize("first", ["a\n", "\n\na\n", "0.5\n", "\n0.5\n"])
+def test_a_blank_line_of_one_column_is_a_missing_value_and_none_at_an_end(first, end, tmp_path):
+    (tmp_path / "t.csv").write_text(first + "1.5\n\n2.5\n3.5" + end)
+    with pytest.raises(ValueError, match="must have no missing values"):
+        read(tmp_path / "t.csv")
+    table = read(tmp_path / "t.csv", columns=Columns(missing="median"))
+    assert len(table.values) == 4 + ("a" not in first)
+
+
+def test_a_header_without_a_line_break_is_a_header(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b")
+    with pytest.raises(ValueError, match="it has only a header"):
+        read(tmp_path / "t.csv")
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "feather", "npz", "h5ad"])
 def test_of_two_columns_of_one_name_none_is_chosen_silently(suffix, tmp_path):
     anndata, pa = pytest.importorskip("anndata"), pytest.importorskip("pyarrow")

@@ -73,17 +73,24 @@ def refuse_existing(
     path: str | Path | None, force: bool = False, *, option: str = "--out", what: str = "a new file"
 ) -> None:
     """Refuse to overwrite a file, or anything that is none, before any work is done; keep others from it."""
-    if path is not None and Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+    if path is None:
+        return
+    place = Path(path)
+    if place.is_symlink() and not place.exists():
+        raise ValueError(
+            f"`{option}` must be a regular file, got {str(path)!r}, a link to nothing. Name a file, or "
+            "remove the link."
+        )
+    if place.exists() and not (place.is_file() or place.is_dir()):
         raise ValueError(
             f"`{option}` must be a regular file, got {str(path)!r}, a device or a pipe. Name a file."
         )
-    if path is not None and not force and Path(path).exists():
+    if not force and place.exists():
         raise ValueError(
             f"`{option}` must be {what}, {str(path)!r} exists. Add --force to overwrite it, or choose "
             "another name."
         )
-    if path is not None:
-        claim(Path(path), option)
+    claim(place, option)
 
 
 def say_notes(notes: Sequence[str]) -> None:

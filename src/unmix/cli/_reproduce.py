@@ -142,12 +142,15 @@ def _place(given: Reproduce, modules: list[Any]) -> Any:
 def _let_in(given: Reproduce) -> None:
     """Let a method or table that the user names be imported from this folder, behind all that is installed.
 
-    Nothing else is: a file that lies here and is called like a library is not run.
+    Nothing else is: a file that lies here and is called like a library is not run, here or in a worker.
     """
     from ..experiments import EXPERIMENTS
 
     own = [name for name in given.names or [] if name not in ("all", *EXPERIMENTS)]
-    if (own or given.method is not None) and os.getcwd() not in sys.path:
+    asked = bool(own) or given.method is not None
+    if not asked or _where(given) != Where.slurm:  # jobs know the folder in no other way
+        os.environ["PYTHONSAFEPATH"] = "1"  # else Python looks here first when it starts a worker
+    if asked and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
 
 

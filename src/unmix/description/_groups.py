@@ -3,6 +3,7 @@
 import csv
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -138,11 +139,24 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _of_json(text: str) -> dict[str, tuple[str, ...]]:
-    return {str(name): tuple(map(str, members)) for name, members in parse_json(text, "the sets").items()}
+    return {name: _variables(name, members) for name, members in parse_json(text, "the sets").items()}
+
+
+def _variables(name: str, members: Any) -> tuple[str, ...]:
+    """Return the members of a set as text; a number may be a name, a missing value or a list is none."""
+    if not isinstance(members, list):
+        raise ValueError(f"{name!r} holds {members!r}, which is no list")
+    odd = [each for each in members if not isinstance(each, str | int | float) or each != each]
+    if odd:
+        raise ValueError(f"{name!r} holds {odd[0]!r}, which is no name")
+    return tuple(map(str, members))
 
 
 def _of_gmt(text: str) -> dict[str, tuple[str, ...]]:
     lines = [line.split("\t") for line in text.splitlines() if line.strip()]
+    twice = [name for name, count in Counter(cells[0] for cells in lines).items() if count > 1]
+    if twice:
+        raise ValueError(f"{twice[0]!r} is there twice")
     return {cells[0]: tuple(cell for cell in cells[2:] if cell) for cells in lines}
 
 

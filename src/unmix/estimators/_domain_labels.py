@@ -60,6 +60,8 @@ def _checked(domains: Any) -> np.ndarray:
             "the target y is None: call fit(X, domains=labels) or fit(X, labels)."
         )
     values = np.asarray(domains.detach().cpu() if hasattr(domains, "detach") else domains)
+    if np.ma.is_masked(domains):
+        values = np.array(domains.tolist(), dtype=object)  # in which masked entries are None
     if values.dtype.kind in "US" and isinstance(domains, list | tuple):
         values = np.array(domains, dtype=object)  # as text, a missing value would be a label of its own
     values = column_or_1d(values, warn=True)

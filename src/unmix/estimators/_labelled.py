@@ -184,6 +184,8 @@ def _labels(X: Any, y: Any) -> np.ndarray:
     shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
     n_samples = (*shape, 0)[0]
     labels = np.zeros(n_samples) if y is None else np.asarray(y)
+    if np.ma.is_masked(y):
+        labels = np.where(np.ma.getmaskarray(y), np.nan, labels)  # type: ignore[no-untyped-call]
     try:
         labels = labels.astype(float) if labels.dtype.kind in "OSU" else labels
     except (TypeError, ValueError):

@@ -19,6 +19,7 @@ _MEDIAN = 4096  # rows that tell the geometric median
 _RESIDENT = 2**31  # bytes of a table in memory that go to the device as a whole
 _BASE = 2e-4, 2**14  # learning rate of a dictionary of this many features
 _IDLE = 1000  # times the samples in which an average feature fires once: one that is silent longer is dead
+_DIGIT = 10 * np.finfo(np.float32).eps  # of an offset: columns that spread by less are rounding
 _WARM, _FALL = 0.02, 0.2  # shares of a run in which the rate rises and falls
 
 
@@ -42,13 +43,25 @@ def scale_of(rows: Rows) -> Scale:
     start = own.first
     for block in own.blocks():
         values = checked(block, start).astype(np.float64) - shift
-        total, squares, start = total + values.sum(0), squares + np.square(values).sum(), start + len(values)
+        with np.errstate(over="ignore"):  # said below
+            squares = squares + np.square(values).sum()
+        total, start = total + values.sum(0), start + len(values)
     total, squares, start = _of_all(total), float(_of_all(squares)), rows.n_rows
+    if not np.isfinite(squares):
+        raise ValueError(
+            "`X` must have entries whose squares are finite. Mend large ones, or change the units."
+        )
     mean = total / start
     variance = (squares / start - np.square(mean).sum()) / rows.n_features
     if not variance > 1e-12 * (squares / start / rows.n_features + 1e-300):
         raise ValueError("`X` must vary, got the same values in every row. Check the table.")
-    return Scale(mean + shift, math.sqrt(variance))
+    spread, largest = math.sqrt(variance), np.abs(mean + shift).max()
+    if _DIGIT * largest > spread:
+        raise ValueError(
+            f"`X` must keep digits in single precision, got offsets of {largest:.1g} and a spread of "
+            f"{spread:.1g}. Subtract the mean of each column first."
+        )
+    return Scale(mean + shift, spread)
 
 
 def _of_all(sums: Any) -> np.ndarray:

@@ -61,6 +61,41 @@ def _in_range(entries: np.ndarray, name: str) -> np.ndarray:
     return entries
 
 
+def unmasked(values: ArrayLike, name: str) -> np.ndarray:
+    """Return entries as an array, which has no mask; refuse those that are masked.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.masked_equal([1, 2], 2), "codes")
+    Traceback (most recent call last):
+    ValueError: `codes` must not have masked entries, got 1. Drop such rows, or fill them.
+    """
+    if np.ma.is_masked(values):
+        masked = np.ma.count_masked(values)  # type: ignore[no-untyped-call]
+        raise ValueError(
+            f"`{name}` must not have masked entries, got {masked}. Drop such rows, or fill them."
+        )
+    return np.asarray(values)
+
+
+def check_units(largest: ArrayLike, name: str) -> None:
+    """Refuse entries whose squares are no numbers, where a score is in units of theirs.
+
+    Examples
+    --------
+    >>> check_units([0.0, 1.0, 1e155], "x")
+    Traceback (most recent call last):
+    ValueError: `x` must have entries of up to 1e-100 to 1e+100, got 1e+155. Squares of others are no ...
+    """
+    each = np.ravel(largest)
+    outside = each[(each > 0) & ((each < _RANGE[0]) | (each > _RANGE[1]))]
+    if len(outside):
+        raise ValueError(
+            f"`{name}` must have entries of up to {_RANGE[0]:g} to {_RANGE[1]:g}, got {outside[0]:g}. "
+            "Squares of others are no numbers: change the units."
+        )
+
+
 def paired(z_true: ArrayLike, z_hat: ArrayLike, n_least: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """Return factors and codes as float64 arrays of equal length, factors that vary, or say what is wrong."""
     truth, codes = table(z_true, "z_true"), table(z_hat, "z_hat")
@@ -121,7 +156,7 @@ def weighted_pair(
 
 
 def _weights(weights: ArrayLike) -> np.ndarray:
-    w = np.asarray(weights)
+    w = unmasked(weights, "weights")
     if w.dtype.kind not in "buif" or w.ndim != 1:
         raise TypeError(
             f"`weights` must be one number or boolean per row, got {w.dtype} of shape {w.shape}. "
@@ -137,7 +172,7 @@ def _weights(weights: ArrayLike) -> np.ndarray:
 
 
 def _rows(values: ArrayLike, n_samples: int, name: str) -> np.ndarray:
-    entries = np.asarray(values)
+    entries = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
     if entries.ndim == 0 or len(entries) != n_samples:
         raise ValueError(
             f"`weights` must have one entry per row of `{name}`, got {n_samples} for shape {entries.shape}. "

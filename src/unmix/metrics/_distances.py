@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._checks import check_units, unmasked
+
 _ROWS = 1000  # of a kernel matrix that are held at a time
 _STRANGERS = 10  # of each row, that partners are compared with
 
@@ -111,7 +113,8 @@ def content_distance(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def _features(real: ArrayLike, made: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    x, y = np.asarray(real, dtype=np.float64), np.asarray(made, dtype=np.float64)
+    x = np.asarray(unmasked(real, "real"), dtype=np.float64)
+    y = np.asarray(unmasked(made, "made"), dtype=np.float64)
     for name, values in (("real", x), ("made", y)):
         if values.ndim != 2 or len(values) < 2:
             raise ValueError(
@@ -120,6 +123,7 @@ def _features(real: ArrayLike, made: ArrayLike) -> tuple[np.ndarray, np.ndarray]
             )
         if not np.isfinite(values).all():
             raise ValueError(f"`{name}` must be finite, got nan or inf. Look at the network.")
+        check_units(np.abs(values).max(initial=0), name)
     if x.shape[1] != y.shape[1]:
         raise ValueError(
             f"`made` must have as many features as `real`, {x.shape[1]}, got {y.shape[1]}. Use one network."

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from ._checks import check_units, unmasked
+
 DEAD = 1e-3  # of the average rate: a feature that fires less often is dead
 DENSE = 0.1  # of the rows: a feature that fires on more is dense
 
@@ -144,6 +146,8 @@ def loss_recovered(clean: float, reconstructed: float, ablated: float) -> float:
     >>> loss_recovered(3.0, 3.5, 8.0)
     0.9
     """
+    if not np.isfinite(reconstructed):
+        raise ValueError(f"`reconstructed` must be finite, got {reconstructed:g}. Look at the model.")
     if not ablated > clean:
         raise ValueError(
             f"`ablated` must be above clean={clean:g}, got {ablated:g}. The site does not matter."
@@ -169,9 +173,11 @@ def feature_jacobian_sparsity(jacobians: ArrayLike, *, threshold: float = 0.01) 
     >>> feature_jacobian_sparsity([[[1.0, 0.0], [0.005, 0.5]]])
     0.5
     """
-    sizes = np.abs(np.asarray(jacobians, dtype=np.float64))
+    sizes = np.abs(np.asarray(unmasked(jacobians, "jacobians"), dtype=np.float64))
     if sizes.ndim != 3 or not sizes.size:
         raise ValueError(f"`jacobians` must have shape (n_samples, k_out, k_in), got {sizes.shape}.")
+    if not np.isfinite(sizes).all():
+        raise ValueError("`jacobians` must be finite, got NaN or infinity. Look at the model.")
     return float((sizes <= threshold * sizes.max((1, 2), keepdims=True)).mean())
 
 
@@ -223,7 +229,7 @@ def score_codes(x: ArrayLike, codes: Any, x_hat: ArrayLike, *, masked: ArrayLike
 
 
 def _codes(codes: Any) -> sparse.csr_array:
-    table = sparse.csr_array(codes if sparse.issparse(codes) else np.atleast_2d(np.asarray(codes)))
+    table = sparse.csr_array(codes if sparse.issparse(codes) else np.atleast_2d(unmasked(codes, "codes")))
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"`codes` must have rows and columns, got shape {table.shape}.")
     if not np.isfinite(table.data).all():
@@ -232,7 +238,8 @@ def _codes(codes: Any) -> sparse.csr_array:
 
 
 def _pair(x: ArrayLike, x_hat: ArrayLike, masked: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    given, made = np.asarray(x, dtype=np.float64), np.asarray(x_hat, dtype=np.float64)
+    given = np.asarray(unmasked(x, "x"), dtype=np.float64)
+    made = np.asarray(unmasked(x_hat, "x_hat"), dtype=np.float64)
     if given.shape != made.shape or given.ndim != 2:
         raise ValueError(f"`x_hat` must have the shape {given.shape} of x, got {made.shape}.")
     if masked is not None:
@@ -242,4 +249,6 @@ def _pair(x: ArrayLike, x_hat: ArrayLike, masked: ArrayLike | None) -> tuple[np.
         raise ValueError("`masked` must leave some rows, got none.")
     if not (np.isfinite(given).all() and np.isfinite(made).all()):
         raise ValueError("`x` must be finite, got NaN or infinity. Mask such rows.")
+    for values, name in ((given, "x"), (made, "x_hat")):
+        check_units(np.abs(values).max(initial=0), name)
     return given, made

@@ -238,11 +238,14 @@ def _some(
     across: bool = False,
     **reading: Any,
 ) -> pa.Table:
-    skipped = layout.blank + 1 if layout.header else 0
+    alone = len(names) == 1  # a row whose one cell is missing is a blank line
+    skipped = layout.blank + layout.header
     return pcsv.read_csv(
         stream,
         pcsv.ReadOptions(column_names=names, skip_rows=skipped, **reading),
-        pcsv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=across),
+        pcsv.ParseOptions(
+            delimiter=layout.delimiter, newlines_in_values=across, ignore_empty_lines=not alone
+        ),
         pcsv.ConvertOptions(column_types=types, **settings),
     )
 
@@ -254,7 +257,7 @@ def _in_pieces(
     pieces = _pieces(stream, file, _WIDE_PIECE if len(names) > _WIDE else _PIECE)
     part = _arrow(pa.BufferReader(next(pieces)), layout, names, settings, types)
     part = part.cast(_wider(part.schema))
-    known, further = {field.name: field.type for field in part.schema}, layout._replace(header=False)
+    known, further = {field.name: field.type for field in part.schema}, layout._replace(header=False, blank=0)
     yield _split(part)
 
     def parsed(piece: bytes) -> Parts:
@@ -298,7 +301,7 @@ def _pieces(stream: Any, file: Path, size: int) -> Iterator[bytes]:
             last = piece
         if len(rest) > _LINE:
             raise ValueError(f"`{file}` must have shorter lines, one has {len(rest):,} bytes without an end.")
-    yield last + (rest if rest.strip() else b"")
+    yield (last + rest if rest.strip() else last).rstrip(b"\r\n") + b"\n"
 
 
 def _without_blanks(column: Any) -> Any:

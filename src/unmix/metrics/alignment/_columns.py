@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from ...rows import Rows, array_rows, file_rows
+from .._checks import _in_range, check_units, unmasked
 
 _ENTRIES = 2**22  # numbers in a block
 _NARROW = 1024  # codes up to this width are computed in double precision
@@ -125,7 +126,7 @@ def _rows(run: Any, name: str) -> Rows:
             raise ValueError(str(error).replace("`X`", f"`{name}`")) from None
     if issparse(run):
         return _sparse_rows(run, name)
-    entries = np.asarray(run)
+    entries = unmasked(run, name)
     if entries.dtype.kind not in "buif" or entries.ndim != 2 or 0 in entries.shape:
         raise ValueError(
             f"`{name}` must be numbers of shape (n_samples, n_latents), got {entries.dtype} of shape "
@@ -165,9 +166,12 @@ def columns(rows: Rows, name: str, split: Split, dtype: np.dtype, tick: Callable
         raw = np.asarray(rows.take(span.start, span.stop))
         _check_finite(raw, name, span.start)
         low, high = np.minimum(low, raw.min(0)), np.maximum(high, raw.max(0))
-        parts = [_added(*part, raw[span.held == held]) for held, part in enumerate(parts)]
+        with np.errstate(over="ignore", invalid="ignore"):  # said below
+            parts = [_added(*part, raw[span.held == held]) for held, part in enumerate(parts)]
         tick()
     largest = np.maximum(np.abs(low), np.abs(high))
+    check_units(largest, name)
+    _in_range(np.array([low, high], dtype=np.float64), name)
     rounding = 4 * np.finfo(np.float64).eps * largest
     varies = high - low > rounding
     if not varies.any():

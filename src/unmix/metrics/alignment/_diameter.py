@@ -1,10 +1,11 @@
 """How wide a cloud of codes is: the yardstick of alignment errors."""
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._geometry import Diameter, widest_pair
 from ...rows import Rows
-from .._checks import table
+from .._checks import check_units, table, unmasked
 
 
 def diameter(z: ArrayLike | Rows, *, exact: bool | str = "auto", budget: float = 2e11) -> Diameter:
@@ -39,4 +40,8 @@ def diameter(z: ArrayLike | Rows, *, exact: bool | str = "auto", budget: float =
     """
     if exact not in (True, False, "auto"):
         raise ValueError(f"`exact` must be True, False or 'auto', got {exact!r}. Choose one of them.")
-    return widest_pair(z if isinstance(z, Rows) else table(z, "z"), exact, budget)
+    if isinstance(z, Rows):
+        return widest_pair(z, exact, budget)
+    entries = table(z, "z")
+    check_units(np.abs(unmasked(z, "z")).max(), "z")  # a distance has their units
+    return widest_pair(entries, exact, budget)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
+from .._checks import check_units
 from ._columns import Split
 from ._matches import Judged, Matches
 from ._spans import Moments, Spans, solved
@@ -154,3 +155,4 @@ def _check_finite(table: csr_array, name: str) -> None:
             f"`{name}` must be finite, got {table.data[bad[0]]} in row {row}, column "
             f"{table.indices[bad[0]]}. Drop or impute such rows first."
         )
+    check_units(np.abs(table.data).max(initial=0), name)

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csc_array, csr_array, issparse
 from scipy.stats import binom
 
+from .._checks import unmasked
+
 DENSE = 0.1  # on in more than a tenth of the rows
 SAME = 0.95  # cosine of two atoms, or Jaccard index of two supports, from which on they are the same
 ALWAYS = 0.99  # share of the rows of a feature in which another is on too
@@ -115,7 +117,7 @@ def census(codes: Any, dictionary: ArrayLike | None = None, *, dense: float = DE
     Chanin et al. (2024), A is for absorption: studying feature splitting and absorption in sparse
     autoencoders, arXiv:2409.14507, for features that are absorbed by others.
     """
-    table = csr_array(codes) if issparse(codes) else csr_array(np.asarray(codes))
+    table = csr_array(codes) if issparse(codes) else csr_array(unmasked(codes, "codes"))
     if table.ndim != 2 or 0 in table.shape:
         raise ValueError(f"`codes` must have shape (n_samples, n_features), got {table.shape}. Pass codes.")
     on = csr_array((np.ones(len(table.data)) * (table.data != 0), table.indices, table.indptr), table.shape)

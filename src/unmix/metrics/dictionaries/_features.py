@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._checks import unmasked
 from ..alignment import Counterparts, replicate
 from ..alignment._spans import subspaces
 from ._atoms import Nearest, assigned, match, span
@@ -251,7 +252,8 @@ def _checked(
     """Return unit atoms in single precision, or say what is wrong before any work."""
     if isinstance(dictionaries, np.ndarray) or len(dictionaries) < 2:
         raise ValueError("`dictionaries` must be at least two, got fewer. The first one is the reference.")
-    tables = [np.asarray(each, dtype=np.float32) for each in dictionaries]
+    given = [unmasked(each, f"dictionaries[{k}]") for k, each in enumerate(dictionaries)]
+    tables = [np.asarray(each, dtype=np.float32) for each in given]
     for k, table in enumerate(tables):
         if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
             raise ValueError(
