@@ -11,6 +11,7 @@ import typer
 from .._files import atomic_write
 from .._waiting import waiting
 from ..tables import check_writable, read
+from ._images import of_images
 from ._known import (
     array,
     labels,
@@ -115,6 +116,11 @@ def certify(given: Certify) -> None:
     if given.stability and given.jacobians is None and given.data is None:
         raise ValueError("`--stability` must be given with --data or --jacobians, got neither. Add one.")
     structure, model = source_of(given.source)
+    if given.data is not None and model is not None and of_images(model):
+        raise ValueError(
+            "`MASK|MODEL` must be a structure or a model of a table, got a model of images: no theorem is "
+            "about pixels. For its verdict: unmix trust MODEL DATA."
+        )
     rows, taken = table_of(given.data, model, (given.domains, given.components), id=given.id)
     table = None if rows is None else columns_for(model, rows)
     sets = None if rows is None else checked(given.variable_sets, rows)
