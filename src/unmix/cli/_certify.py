@@ -11,6 +11,7 @@ import typer
 from .._files import atomic_write
 from .._waiting import waiting
 from ..tables import check_writable, read
+from ._features import is_sae
 from ._images import of_images
 from ._known import (
     array,
@@ -115,12 +116,11 @@ def certify(given: Certify) -> None:
     refuse_existing(out, given.force)
     if given.stability and given.jacobians is None and given.data is None:
         raise ValueError("`--stability` must be given with --data or --jacobians, got neither. Add one.")
+    if is_sae(given.source):
+        raise _other("a sparse autoencoder")
     structure, model = source_of(given.source)
     if given.data is not None and model is not None and of_images(model):
-        raise ValueError(
-            "`MASK|MODEL` must be a structure or a model of a table, got a model of images: no theorem is "
-            "about pixels. For its verdict: unmix trust MODEL DATA."
-        )
+        raise _other("a model of images")
     rows, taken = table_of(given.data, model, (given.domains, given.components), id=given.id)
     table = None if rows is None else columns_for(model, rows)
     sets = None if rows is None else checked(given.variable_sets, rows)
@@ -135,6 +135,12 @@ def certify(given: Certify) -> None:
         print_json(_document(found, trust, about))
     else:
         tell(_text(found, trust, about), *([] if out is None else [f"Written: {out}"]))
+
+
+def _other(what: str) -> ValueError:
+    """Return where to go with a model that no certificate is about."""
+    told = f"`MASK|MODEL` must be a structure or a model of a table, got {what}"
+    return ValueError(f"{told}. For its verdict: unmix trust MODEL DATA.")
 
 
 def _verdict(model: Any, table: np.ndarray, domains: Any, effort: str) -> Any:

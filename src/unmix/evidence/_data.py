@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from unmix._findings import Findings, ability, findings_of
+from unmix.data import read_activations
 from unmix.estimators._domain_labels import labels_of
 from unmix.rows import ActivationStore, Rows, file_rows
 from unmix.tables import features_of, listed
 
-from ._argument import NONE, argument_for
+from ._argument import DICTIONARY, NONE, argument_for
 
 LEAST = 20
 PICTURES = 10_000  # of images that are rendered when they are asked for: every k-th of more
@@ -46,6 +47,8 @@ def checked(model: Any, X: Any, domains: Any) -> tuple[np.ndarray, np.ndarray | 
     if ability(model, "fit") is not None:
         check_is_fitted(model)
     told = findings_of(model)
+    if argument_for(model) is DICTIONARY and isinstance(X, str | os.PathLike):
+        X = read_activations(X)  # as the commands do: without rows of another size
     x, n_rows, stride = _rows(told, X)
     x = _numeric(x)
     if len(x) < LEAST:
