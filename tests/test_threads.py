@@ -11,8 +11,9 @@ import torch
 from sklearn.base import clone
 
 from families import DICTIONARIES, ESTIMATORS, IMAGE_MAKERS, IMAGE_READERS, TRANSFORMERS, label
-from unmix import FastICA
+from unmix import PDGMM, FastICA, trust
 from unmix._threads import threads, worth
+from unmix.evidence import _mixtures_rest, _surrogate
 from unmix.training import Minibatches, minimise
 
 MEMBERS = (*ESTIMATORS, *TRANSFORMERS, *DICTIONARIES)
@@ -73,6 +74,22 @@ def test_a_long_table_has_more_threads_and_the_same_components(user):
             found[-1].fit(x)
     assert seen == [1, 2]
     np.testing.assert_allclose(found[1].components_, found[0].components_, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_verdict_searches_on_one_thread_as_fits_do(user, monkeypatch):
+    seen = []
+    for module in (_mixtures_rest, _surrogate):
+        search = module.sparsest_rows
+        monkeypatch.setattr(
+            module,
+            "sparsest_rows",
+            lambda *a, search=search: seen.append(torch.get_num_threads()) or search(*a),
+        )
+    user(2)
+    x, _ = data()
+    found = trust(PDGMM(2, max_iter=2, n_restarts=1, random_state=0).fit(x), x, effort="none")
+    assert found.surrogate and len(seen) > 3 and set(seen) == {1} and torch.get_num_threads() == 2
 
 
 def test_threads_are_those_of_the_work_and_never_more_than_set(user):

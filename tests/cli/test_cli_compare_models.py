@@ -1,6 +1,7 @@
 """`unmix compare` of models: their codes are compared, and each latent has the verdict of `unmix trust`."""
 
 import shutil
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from pages import Page
 from unmix import tables
 from unmix.data import multi_domain
 from unmix.estimators import Autoencoder, FastICA, save
+from unmix.nn import conv_decoder, conv_encoder
 
 FIT = ("--n-components", 3, "--max-iter", 3, "--n-restarts", 1)
 
@@ -153,3 +155,28 @@ def test_pipelines_are_models_and_nothing_is_said_twice(folder, tmp_path, unmix)
     found = unmix("compare", *runs, "--data", folder / "x.csv", "--effort", "none")
     assert found.code == 0, found.err
     assert found.out.count("Of 3 latents of both0") == 1
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    """Two autoencoders of the same images, and the images."""
+    images = np.random.default_rng(0).integers(0, 255, size=(40, 8, 8, 1)).astype(np.uint8)
+    np.save(tmp_path / "images.npy", images)
+    small = {"encoder": partial(conv_encoder, widths=(4,)), "decoder": partial(conv_decoder, widths=(4,))}
+    for seed in (1, 2):
+        Autoencoder(2, **small, max_iter=1, random_state=seed).fit(images).save(tmp_path / f"ae{seed}")
+    return tmp_path
+
+
+def test_models_of_images_are_compared_by_their_codes(pictures, unmix, unmix_json):
+    found = unmix_json("compare", pictures / "ae1", pictures / "ae2", "--data", pictures / "images.npy")
+    assert len(found["replication"]["latents"]) == 2
+    for name in ("ae1", "ae2"):
+        alone = unmix_json("trust", pictures / name, pictures / "images.npy")
+        assert told(found["trust"][name]) == told(alone) and set(alone["verdicts"]) == {"no"}
+
+
+def test_certify_has_the_verdict_of_trust_on_models_of_images(pictures, unmix_json):
+    model, images, line = pictures / "ae1", pictures / "images.npy", ("--effort", "quick")
+    found = unmix_json("certify", model, "--data", images, *line)
+    assert told(found["trust"]) == told(unmix_json("trust", model, images, *line))

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import unmix as library
 from unmix.estimators import SparseAutoencoder, fit_many, save_sae
 from unmix.metrics import replicate_features
 
@@ -72,3 +73,18 @@ def test_data_of_another_site_are_refused(folder, tmp_path, unmix):
     assert result.code == 2
     assert "unmix: error: `--data` must have the 6 columns that the model reads, got 5" in result.err
     assert not out.exists()
+
+
+def test_a_file_is_judged_in_python_as_by_the_command(folder, tmp_path, unmix_json):
+    """Rows of ten times the median norm are left out of activations, wherever these are read from a file."""
+    x = np.load(folder / "x.npy")
+    x[7] = 1000.0
+    np.save(tmp_path / "x.npy", x)
+    told = unmix_json("trust", folder / "one.unmix", tmp_path / "x.npy", "--effort", "none")
+    found = library.trust(library.load(folder / "one.unmix"), tmp_path / "x.npy", effort="none")
+    assert told["probability"] == found.probability.tolist()
+
+
+def test_certify_sends_sparse_autoencoders_to_trust(folder, unmix):
+    result = unmix("certify", folder / "one.unmix", "--data", folder / "x.npy")
+    assert result.code == 2 and "unmix trust" in result.err

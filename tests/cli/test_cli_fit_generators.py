@@ -113,16 +113,19 @@ def test_images_have_no_columns_to_be_named_by(coloured, tmp_path, refused):
     refused(tmp_path, ("certify", model, "--data", digits, "--id", "row"), "`--id` must be left out")
 
 
-def test_a_page_without_domains_says_which_option_brings_a_verdict(coloured, tmp_path, unmix):
+def test_a_generator_has_its_verdict_without_domains_too(coloured, tmp_path, unmix):
     model, digits = coloured
-    found = unmix("report", model, "--data", digits, "--out", tmp_path / "page.html")
-    assert found.code == 0 and "`--domains` must be the labels" in found.err
+    for line in (
+        ("report", model, "--data", digits, "--out", tmp_path / "page.html"),
+        ("trust", model, digits),
+    ):
+        found = unmix(*line, "--effort", "none")
+        assert found.code == 0 and "None of 6 latents are trusted" in found.out, found.err
 
 
 @pytest.mark.parametrize(
     ("domains", "said"),
     [
-        ((), "must be a factor of the images, one of ['domain', 'digit'], or a file"),
         (("--domains", "weight"), "one of ['domain', 'digit'], or a file"),
         (("--domains", "short.csv"), "must have one label for each of 24 images, got 2"),
     ],

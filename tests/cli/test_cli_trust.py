@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import unmix as library
+from models import verdict as verdict_on
 from pages import Page
 from unmix import tables
+from unmix.cli._verdict import evidence
 from unmix.data import multi_domain, sparse_mixing
 
 FIT = ("--n-components", 3, "--max-iter", 3, "--n-restarts", 1, "--seed", 5)
@@ -87,6 +89,9 @@ def test_every_method_has_one_verdict_in_every_place(method, folder, unmix_json)
     told["report"] = unmix_json("report", model, "--data", data, *line, "--out", page)["trust"]
     told["certify"] = unmix_json("certify", model, "--data", data, *line)["trust"]
     told["compare"] = unmix_json("compare", model, other, "--data", data, *line)["trust"][model.name]
+    told["explore"] = unmix_json("explore", model, "--data", data, *line, "--out", folder / f"{method}.html")[
+        "trust"
+    ]
     table = tables.read(data).values
     labels = {"domains": table[:, 6]} if domains else {}
     found = library.trust(library.load(model), table[:, :6], effort="none", **labels)
@@ -116,6 +121,11 @@ def test_a_person_reads_headline_latents_and_evidence(model, folder, unmix):
     ):
         assert line in result.out
     assert "(noise " in result.out
+
+
+def test_latents_that_are_not_printed_are_counted_also_where_some_are_alike():
+    line = evidence(verdict_on(*[1.0] * 20, *[2.0] * 10))[-1]
+    assert line.count("(noise") == 24 and line.endswith(", 6 more")
 
 
 @pytest.mark.parametrize("suffix", ["html", "json", "txt"])

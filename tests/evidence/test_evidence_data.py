@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unmix
-from families import SmallNetwork
+from families import IMAGE_MAKERS, SmallNetwork
 from models import LinearModel
 from unmix import tables
 from unmix.data import multi_domain, sparse_mixing
@@ -60,8 +62,81 @@ def test_columns_in_another_order_are_refused(model, x, tmp_path):
     frame = pd.DataFrame(x, columns=NAMES)[NAMES[::-1]]
     tables.write(tmp_path / "x.parquet", frame.to_numpy(), list(frame.columns))
     for data in (frame, tmp_path / "x.parquet"):
-        with pytest.raises(ValueError, match="`X` must have the feature names"):
+        with pytest.raises(ValueError, match="`X` must have the feature names in the order of the fit"):
             unmix.trust(model, data)
+
+
+def test_of_columns_that_differ_only_the_others_are_named(x):
+    wide = pd.DataFrame(np.tile(x, 20), columns=[f"c{k}" for k in range(120)])
+    fitted = unmix.FastICA(2, random_state=0).fit(wide)
+    for given, words in [
+        (wide.rename(columns={"c7": "new"}), "without 'c7' and with 'new'"),
+        (wide.assign(more=1.0), "with 'more'"),
+        (wide[["c0", "c1"]], "without 'c2', .* more"),
+    ]:
+        with pytest.raises(ValueError, match=words) as told:
+            unmix.trust(fitted, given)
+        assert len(str(told.value)) < 300
+
+
+def test_numbers_that_are_objects_are_numbers(model, x):
+    found = unmix.trust(model, x.astype(object), effort="none")
+    np.testing.assert_array_equal(strengths(found), strengths(unmix.trust(model, x, effort="none")))
+
+
+@pytest.fixture(scope="module")
+def moving():
+    data = multi_domain(240, 3, n_domains=3, random_state=0)
+    return unmix.CGVAE(3, **SMALL, n_restarts=1).fit(data.x, domains=data.u), data
+
+
+def test_domains_may_be_called_whatever_they_may_be_called_in_a_fit(moving):
+    fitted, data = moving
+    expected = strengths(unmix.trust(fitted, data.x, domains=data.u, effort="none"))
+    names = [f"site {u}" for u in data.u]
+    mixed = [u or "0" for u in data.u.tolist()]
+    for given in (
+        names,
+        pd.Series(names, dtype="category"),
+        pd.Categorical(names),
+        mixed,
+        torch.tensor(data.u),
+    ):
+        found = unmix.trust(fitted, data.x, domains=given, effort="none")
+        np.testing.assert_array_equal(strengths(found), expected)
+
+
+def test_domains_that_can_not_be_labels_are_named(moving):
+    fitted, data = moving
+    gaps = [None if k == 7 else "abc"[u] for k, u in enumerate(data.u)]
+    for given, words in [
+        (gaps, "`domains` must have no missing values .*first in row 7"),
+        (3, "`domains` must have shape"),
+        (data.u[:-1], "`domains` must have shape"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            unmix.trust(fitted, data.x, domains=given)
+
+
+def test_labels_of_a_long_table_must_be_as_many_as_its_rows(moving, monkeypatch):
+    fitted, data = moving
+    monkeypatch.setattr(_data, "MOST", 100)
+    with pytest.raises(ValueError, match="`domains` must have shape"):
+        _data.checked(fitted, data.x, data.u[:-1])
+
+
+def test_components_must_be_numbers_as_in_a_fit(x):
+    labels = np.arange(len(x)) % 2
+    fitted = unmix.LabelledSparseAutoencoder(2, **SMALL).fit(x, labels)
+    for effort in ("none", "quick"):
+        with pytest.raises(ValueError, match="`domains` must hold numbers"):
+            unmix.trust(fitted, x, domains=["ab"[u] for u in labels], effort=effort)
+
+
+def test_a_model_without_an_argument_is_judged_without_its_domains():
+    images = np.random.default_rng(0).integers(0, 255, size=(24, 8, 8, 3)).astype(np.uint8)
+    fitted = clone(IMAGE_MAKERS[1]).fit(images, np.arange(24) % 3)
+    assert fitted.needs_domains and set(unmix.trust(fitted, images).verdicts) == {"no"}
 
 
 def test_a_long_table_is_thinned_with_its_domains_in_memory_as_in_a_file(tmp_path, monkeypatch):
@@ -114,9 +189,14 @@ def test_what_can_not_be_judged_is_named(model, x):
         (x[:19], None, "at least 20 rows"),
         (x[0], None, "numeric table"),
         (x.astype(str), None, "numeric table"),
+        (x.astype(complex), None, "got complex128"),
+        (None, None, "numeric table"),
+        (csr_array(x), None, "got csr_array"),
+        (np.tile(x[0], (50, 1)), None, "`X` must vary"),
         (x[:, :5], None, "`X` must have the 6 columns of the fit"),
         (np.where(x == x[3, 2], np.nan, x), None, "`X` must be finite"),
         (x, np.arange(3), "`domains` must have shape"),
+        (x, 3, "`domains` must have shape"),
         ("gone.npy", None, "must be a file that exists"),
     ]
     for data, domains, words in bad:
@@ -125,6 +205,9 @@ def test_what_can_not_be_judged_is_named(model, x):
         assert words in verdict_or_reason(model, data, domains=domains)[1]
     with pytest.raises(ValueError, match="`effort` must be one of"):
         unmix.trust(model, x, effort="much")
+    for seed in (-1, "a", 0.5):
+        with pytest.raises(ValueError, match="`random_state` must be"):
+            unmix.trust(model, x, random_state=seed)
     with pytest.raises(NotFittedError):
         unmix.trust(unmix.Autoencoder(), x)
     with pytest.raises(TypeError, match="`model` must have `transform`"):

@@ -11,6 +11,7 @@ import typer
 from .._files import atomic_write
 from .._waiting import waiting
 from ..tables import check_writable, read
+from ._features import is_sae
 from ._images import of_images, pixels_of
 from ._images import read as read_images
 from ._judge import refuse_columns
@@ -117,6 +118,11 @@ def certify(given: Certify) -> None:
     refuse_existing(out, given.force)
     if given.stability and given.jacobians is None and given.data is None:
         raise ValueError("`--stability` must be given with --data or --jacobians, got neither. Add one.")
+    if is_sae(given.source):
+        raise ValueError(
+            "`MASK|MODEL` must be a structure or a model of a table or images, got a sparse autoencoder. For "
+            "its verdict: unmix trust MODEL DATA."
+        )
     structure, model = source_of(given.source)
     rows, table, taken = _rows_of(given, model)
     sets = None if rows is None else checked(given.variable_sets, rows)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..rows import Rows, array_rows, file_rows, keys_of, use_safetensors
+from ._images import domains_of, of_images, pixels_of
+from ._images import read as read_images
 from ._known import labels, read_latents, read_with_truth, take_out
 from ._long import codes_of, is_thinned
 from ._models import columns_for, load, recipe_of
@@ -71,6 +73,10 @@ def _check_data(models: list[str], data: str | None, domains: str | None) -> Non
 def _judgeable(path: str, name: str, data: str, domains: str | None) -> Run:
     """Load a model, and read the data as it takes them."""
     model = load(Path(path))
+    if of_images(model):
+        images = read_images(data)
+        x, known = pixels_of(images), domains_of(domains, model, images, needed=False)
+        return Run(name, array_rows(np.asarray(model.transform(x)), 8192), model, x, known)
     table, _ = read_with_truth(data, model=model, labels=(domains,))
     rest, taken = take_out(table, (domains,))
     x = columns_for(model, rest)

@@ -70,7 +70,7 @@ def _of_images(fitted: Any, given: Trust) -> None:
     from ..evidence import trust as judge
 
     data = read_images(given.data, "DATA")
-    known = domains_of(given.domains, fitted, data)
+    known = domains_of(given.domains, fitted, data, needed=False)
     settings: dict[str, Any] = {"effort": given.effort, "random_state": given.random_state, "verbose": True}
     _tell(given, judge(fitted, pixels_of(data), domains=known, **settings), model=fitted, data=data)
 

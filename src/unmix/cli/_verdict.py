@@ -62,5 +62,5 @@ def _item(item: Any) -> str:
     figures = [item.figures(k) for k in range(len(item.words))]
     pairs = [measured + (f" (noise {null})" if null != "–" else "") for measured, null in figures]
     told = pairs[:1] if len(set(pairs)) == 1 else pairs[:_MOST]
-    more = f", {len(pairs) - _MOST} more" if len(told) < len(set(pairs)) else ""
+    more = f", {len(pairs) - _MOST} more" if 1 < len(told) < len(pairs) else ""
     return f"- {item.name}: {', '.join(told)}{more}"

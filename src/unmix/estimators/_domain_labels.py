@@ -27,7 +27,7 @@ class Domains(NamedTuple):
     @classmethod
     def read(cls, domains: Any, n_samples: int, least: int) -> tuple["Domains", np.ndarray]:
         """Check the domains of samples and number them."""
-        values = _checked(domains)
+        values = labels_of(domains)
         if len(values) != n_samples:
             raise ValueError(
                 f"`domains` must have one label for each of the {n_samples} samples, got {len(values)}. "
@@ -47,13 +47,18 @@ class Domains(NamedTuple):
 
     def number(self, domains: Any) -> np.ndarray:
         """Return the number of each sample's domain, -1 for one that was never seen."""
-        values = _checked(domains)
+        values = labels_of(domains)
         labels = np.searchsorted(self.cuts, values) if len(self.cuts) else values
         known = {name: number for number, name in enumerate(self.names)}
         return np.array([known.get(label, -1) for label in labels.tolist()])
 
 
-def _checked(domains: Any) -> np.ndarray:
+def labels_of(domains: Any) -> np.ndarray:
+    """Return labels as numbers or as text, and refuse those that are missing.
+
+    >>> labels_of([1, "b", 1]).tolist()
+    ['1', 'b', '1']
+    """
     if domains is None:
         raise ValueError(
             "`domains` must be one label per sample, got None. This estimator requires y to be passed, but "

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
 
+from unmix._threads import threads
 from unmix.solvers.sparse_rows import SEARCHED, share_off, sparsest_rows
 
 SCALES = (0.01, 0.02, 0.04, 0.08, 0.16)  # half widths of a strip, in standard deviations of the latent
@@ -129,6 +130,7 @@ def moved(model: Any, codes: np.ndarray, rest: np.ndarray) -> np.ndarray:
     return np.sign(codes - rest) * away
 
 
+@threads(1)
 def searched_noise(codes: np.ndarray, seed: int) -> float:
     """Return the largest z that the search for rest finds where no direction differs from another.
 
@@ -170,6 +172,7 @@ def _without_directions(codes: np.ndarray, seed: int) -> np.ndarray:
     return _white(ways)
 
 
+@threads(1)
 def in_sparsest(codes: np.ndarray, seed: int) -> np.ndarray:
     """Return the correlation of each latent with the sparsest affine coordinates; 1 if none are sparser.
 

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator
 
+from unmix._threads import threads
 from unmix.solvers.coordinates import distinct_bases
 from unmix.solvers.slots import sparsest_slots
 from unmix.solvers.sparse_rows import SEARCHED, sparsest_rows
@@ -36,6 +37,7 @@ _AS_MEASURED = ("free of noise", "no latent left out")  # which depend on the co
 Search = Callable[[np.ndarray, np.ndarray, tuple[tuple[int, ...], ...], int], np.ndarray]
 
 
+@threads(1)
 def surrogates(case: Case, kind: str, evidence: Iterable[Link]) -> dict[str, float]:
     """Return what each link gives for Gaussian data of the same covariance, by the name of the link.
 

@@ -243,7 +243,7 @@ def trust(
     began = time.perf_counter()
     model, X = behind_scalers(model, X)
     argument, (x, labels) = argument_for(model), checked(model, X, domains)
-    seed, effort = _seed_of(model) if random_state is None else random_state, _effort(effort)
+    seed, effort = _seed_of(model) if random_state is None else _seed(random_state), _effort(effort)
     case = Case(model, x, domains=labels, effort=effort, random_state=seed)
     with shown(verbose, case), without_names():
         evidence = tuple(argument.links(case))
@@ -288,6 +288,14 @@ def _seed_of(model: Any) -> int | None:
     """Return the seed that a model was fitted with, where it is a number."""
     seed = getattr(model, "random_state", None)
     return int(seed) if isinstance(seed, Integral) else None
+
+
+def _seed(random_state: int) -> int:
+    if not isinstance(random_state, Integral) or random_state < 0:
+        raise ValueError(
+            f"`random_state` must be a whole number from 0 on, or None, got {random_state!r}. Pass 0, say."
+        )
+    return int(random_state)
 
 
 def _effort(effort: str) -> str:
