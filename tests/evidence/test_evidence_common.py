@@ -186,3 +186,28 @@ def test_rank_counts_directions_and_not_columns(x, copies):
     case = Case(Principal(4).fit(wide), wide, effort="full")
     assert can_have(case, 4) and not can_have(case, 5)
     assert "no direction left" in survival(case).words[0] and survival(case).strength.max() == 0
+
+
+class Turned(Principal):
+    """Principal directions, turned as the seed says; the fit itself ends at 1, refits at `end`."""
+
+    def __init__(self, n_components=2, *, end=1.0, random_state=None):
+        super().__init__(n_components, random_state=random_state)
+        self.end = end
+
+    def fit(self, x, domains=None):
+        super().fit(x, domains)
+        self.n_components_, self.restarts_ = self.n_components, (1.0 if self.random_state == 0 else self.end,)
+        turn = np.linalg.qr(np.random.default_rng(self.random_state).normal(size=2 * (self.n_components,)))[0]
+        self.directions_ = turn @ self.directions_
+        return self
+
+
+@pytest.mark.parametrize(("end", "as_low"), [(0.7, True), (1.04, True), (1.06, False), (np.nan, False)])
+def test_a_refit_that_ends_as_low_without_a_latent_is_called_a_counterexample(end, as_low, x):
+    case = Case(Turned(2, end=end, random_state=0).fit(x), x, effort="full", random_state=0)
+    found, more = agreement(case), survival(case)
+    lost = found.strength < 0
+    assert lost.any()
+    assert ["a counterexample" in words for words in found.words] == list(lost & as_low)
+    assert not any("a counterexample" in words for words in more.words)  # which has another number of latents

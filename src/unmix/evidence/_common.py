@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
 from ._case import Case
+from ._counterexamples import counterexamples
 from ._link import Link, link, unchecked
 
 SAME = 0.95  # correlation with a latent of another fit from which on it counts as the same
@@ -87,7 +88,13 @@ def _compared(name: str, case: Case, other: Any, rows: np.ndarray, who: str, eff
     null = chance_match(case.codes[rows], case.rng(2))
     told = "{} has it with correlation {:.3f}; a random rotation of it would have {:.2f}"
     words = [told.format(who, here, chance) for here, chance in zip(found, null, strict=True)]
-    return link(name, found, null, match_strength(found), words, effort=effort)
+    return link(name, found, null, match_strength(found), and_lost(case, other, found, words), effort=effort)
+
+
+def and_lost(case: Case, other: Any, found: np.ndarray, words: list[str]) -> list[str]:
+    """Add to the words on each latent that a refit which does not have it is a counterexample, where so."""
+    more = counterexamples(case.model, other, np.abs(found) < SAME)
+    return [first + then for first, then in zip(words, more, strict=True)]
 
 
 def match_strength(correlation: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from ._case import Case
 from ._common import (
     agreement,
+    and_lost,
     best_match,
     chance_match,
     correlations,
@@ -172,11 +173,12 @@ def returns(case: Case, name: str, refit: str) -> Link:
         return unchecked(name, case.codes.shape[1], "full")
     rows = case.halves[0 if refit == "second" else 1]
     u = numbers(case)[rows]
-    mine, others = (inside(z, u) for z in (case.codes[rows], codes_of(getattr(case, refit), case.x[rows])))
+    other = getattr(case, refit)
+    mine, others = (inside(z, u) for z in (case.codes[rows], codes_of(other, case.x[rows])))
     found, null = best_match(mine, others), chance_match(mine, case.rng(14))
     told = "the refit has it with correlation {:.2f} within domains; a random rotation would have {:.2f}"
     words = [told.format(here, chance) for here, chance in zip(found, null, strict=True)]
-    return link(name, found, null, match_strength(found), words, effort="full")
+    return link(name, found, null, match_strength(found), and_lost(case, other, found, words), effort="full")
 
 
 def stays(case: Case) -> Link:

@@ -17,7 +17,7 @@ import numpy as np
 from unmix._fitted import thinned
 
 from ._case import Case
-from ._common import held_out_fit, match_strength
+from ._common import and_lost, held_out_fit, match_strength
 from ._link import Link, link, unchecked
 from ._mixtures_rest import (
     SMOOTH,
@@ -158,7 +158,7 @@ def _again(case: Case, other: Any, name: str, who: str, effort: str) -> Link:
     null = _chance(codes, case.rng(22))
     told = f"{who} has it with correlation {{:.3f}}; a random rotation of it would have {{:.2f}}"
     words = [told.format(*pair) for pair in zip(found, null, strict=True)]
-    return link(name, found, null, match_strength(found), words, effort=effort)
+    return link(name, found, null, match_strength(found), and_lost(case, other, found, words), effort=effort)
 
 
 def _chance(codes: np.ndarray, rng: np.random.Generator, draws: int = 20) -> np.ndarray:

@@ -11,6 +11,7 @@ from unmix._fitted import thinned
 
 from ._case import Case
 from ._common import can_have
+from ._counterexamples import counterexamples
 from ._link import Link, link, unchecked
 from ._probe import mutual, readable, shares
 from ._slot_rows import TWINS, Influence, Slots, connection, distinct, influence, leverage, scattered, weakest
@@ -167,7 +168,8 @@ def returns(case: Case, name: str, effort: str) -> Link:
     other, rows = refitted(case, name)
     found, null = same(case.codes[rows], slots, other.transform(case.x[rows]), slots_of(other))
     told = "a refit has it to {:.1%}, and other slots of the refit to {:.1%}"
-    words = [told.format(*pair) for pair in zip(found, null, strict=True)]
+    more = counterexamples(case.model, other, found < 1 - _DOUBT)
+    words = [told.format(*pair) + then for *pair, then in zip(found, null, more, strict=True)]
     return link(name, found, null, np.minimum(_sure(found), 1), words, effort=effort)
 
 
