@@ -11,9 +11,8 @@ Result = namedtuple("Result", "code out err")
 
 
 @pytest.fixture
-def unmix(capsys, monkeypatch):
+def unmix(capsys):
     """Run a command; return its exit code, standard output and standard error."""
-    monkeypatch.setenv("PYTHONSAFEPATH", "")  # is set for workers, and restored afterwards
 
     def run(*arguments):
         with pytest.raises(SystemExit) as left:

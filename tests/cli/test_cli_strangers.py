@@ -46,24 +46,39 @@ OWN = (
 )
 
 
+@pytest.fixture
+def own(here):
+    """A folder with a table of one's own, which is not known to later tests."""
+    (here / "own_table.py").write_text(OWN)
+    yield here
+    sys.modules.pop("own_table", None)
+
+
 @pytest.mark.parametrize("where", ["processes", "dask"])
-def test_workers_do_not_import_from_the_folder_either(where, here):
+def test_workers_do_not_import_from_the_folder_either(where, own):
     if where == "dask":
         pytest.importorskip("distributed")
-    (here / "own_table.py").write_text(OWN)
     for name in ("socket", "random", "tempfile", "numpy"):
-        (here / f"{name}.py").write_text(f"open('ran_{name}', 'w').close()\n")
+        (own / f"{name}.py").write_text(f"open('ran_{name}', 'w').close()\n")
     known = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     line = [sys.executable, "-m", "unmix", "reproduce", "own_table", "--seeds", "1", "--executor", where]
-    found = subprocess.run(line, env=known, cwd=here, capture_output=True, text=True, timeout=120)
+    found = subprocess.run(line, env=known, cwd=own, capture_output=True, text=True, timeout=120)
     assert found.returncode == 0, found.stderr
-    assert not list(here.glob("ran_*"))
+    assert not list(own.glob("ran_*"))
 
 
-def test_a_table_of_ones_own_is_imported_and_said(here, unmix):
-    (here / "own_table.py").write_text(OWN)
+@pytest.mark.parametrize("before", [None, "", "1"])
+def test_what_is_set_for_workers_is_set_back(before, own, unmix, monkeypatch):
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    if before is not None:
+        monkeypatch.setenv("PYTHONSAFEPATH", before)
+    assert unmix("reproduce", "own_table", "--seeds", 1, "--out", own / "results").code == 0
+    assert os.environ.get("PYTHONSAFEPATH") == before
+
+
+def test_a_table_of_ones_own_is_imported_and_said(own, unmix):
     found = unmix("reproduce", "own_table", "--seeds", 1, "--dry-run")
-    assert found.code == 0 and "own_table is taken from" in found.err and str(here) in found.err
+    assert found.code == 0 and "own_table is taken from" in found.err and str(own) in found.err
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from models import verdict
+from unmix.cli._verdict import short
 from unmix.evidence import link, unchecked
 
 CHECK = unchecked("comes back from the other half", 2, "full")
@@ -31,3 +32,14 @@ def test_the_headline_counts_what_is_trusted(n):
 
 def test_evidence_in_favour_never_lowers_the_probability():
     assert (np.diff(verdict(*np.linspace(-3, 3, 25)).probability) > 0).all()
+
+
+def test_other_answers_that_fit_as_well_are_named_wherever_a_verdict_is_told():
+    name, said = "comes back from one half", "has it with correlation 0.5; it ends as low: a counterexample"
+    found = verdict(1.0, -1.0, evidence=(link(name, [1.0, 0.5], 0.4, [1.0, -1.0], ["has it", said]),))
+    line = "Another fit ends as low without z1: a counterexample in hand."
+    assert found.counterexamples == (1,) == tuple(found.to_dict()["counterexamples"])
+    assert line in str(found).splitlines() and line in found._repr_html_() and line in short(found)
+    plain = verdict(1.0, -1.0)
+    assert plain.counterexamples == () and "counterexample" not in str(plain)
+    assert found.probability.tolist() == verdict(1.0, -1.0, name=name).probability.tolist()

@@ -25,6 +25,8 @@ def forked(arguments, folder, *, before=lambda: None):
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        for signum in (signal.SIGTERM, signal.SIGHUP):  # which `nohup` may have taken from the tests
+            signal.signal(signum, signal.SIG_DFL)
         os.chdir(folder)
         for stream in (1, 2):
             os.dup2(os.open("said", os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)

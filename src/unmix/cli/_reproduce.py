@@ -22,7 +22,7 @@ REPRODUCE_EXAMPLE = (
     "Example: [bold]unmix reproduce ddl.table4 --seeds 5 --budget laptop --workers 2 --out results[/], "
     "then [bold]unmix report results --out results.html[/]"
 )
-
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 Budget = StrEnum("Budget", ["smoke", "laptop", "full", "gpu"])
 Where = StrEnum("Where", ["processes", "dask", "slurm"])
@@ -142,16 +142,35 @@ def _place(given: Reproduce, modules: list[Any]) -> Any:
 def _let_in(given: Reproduce) -> None:
     """Let a method or table that the user names be imported from this folder, behind all that is installed.
 
-    Nothing else is: a file that lies here and is called like a library is not run, here or in a worker.
+    Nothing else is: a file that lies here and is called like a library is not run.
     """
+    if _has_own(given) and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+
+
+def _has_own(given: Reproduce) -> bool:
+    """Whether the user names a method or table of their own."""
     from ..experiments import EXPERIMENTS
 
-    own = [name for name in given.names or [] if name not in ("all", *EXPERIMENTS)]
-    asked = bool(own) or given.method is not None
-    if not asked or _where(given) != Where.slurm:  # jobs know the folder in no other way
-        os.environ["PYTHONSAFEPATH"] = "1"  # else Python looks here first when it starts a worker
-    if asked and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
+    return given.method is not None or any(n not in ("all", *EXPERIMENTS) for n in given.names or [])
+
+
+@contextmanager
+def _safe_path(given: Reproduce) -> Iterator[None]:
+    """Keep workers, too, from what lies in this folder, where Python looks first when it starts one.
+
+    Not jobs of Slurm that need a method or table from here: they find it in no other way.
+    """
+    if _has_own(given) and _where(given) == Where.slurm:
+        yield
+        return
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_SAFE_PATH]
+        os.environ.update({} if before is None else {_SAFE_PATH: before})
 
 
 def _tasks(given: Reproduce) -> list[Any]:
@@ -233,7 +252,7 @@ def _sweep(tasks: list[Any], store: Any, given: Reproduce) -> Any:
 
     command = "unmix " + " ".join(_command())
     try:
-        with _executor(tasks, given) as (executor, n), progress(len(tasks), n) as listen:
+        with _safe_path(given), _executor(tasks, given) as (executor, n), progress(len(tasks), n) as listen:
             outcome = sweep(
                 tasks, store, executor=executor, workers=n, force=given.force, command=command, listen=listen
             )

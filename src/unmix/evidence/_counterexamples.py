@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+COUNTEREXAMPLE = "a counterexample"  # by which words are known again
 _NEARLY = 0.05  # of the objective: a refit that ends higher by more has failed, and shows nothing
 
 
@@ -35,7 +36,8 @@ def counterexamples(model: Any, other: Any, lost: np.ndarray) -> list[str]:
     if not (alike and there <= here + _NEARLY * abs(here)):
         return [""] * len(lost)
     ends = f"it ends as low (objective {there:.3g}, this fit {here:.3g})"
-    return [f"; {ends}, with something else in its place: a counterexample" if each else "" for each in lost]
+    said = f"; {ends}, with something else in its place: {COUNTEREXAMPLE}"
+    return [said if each else "" for each in lost]
 
 
 def _objective(model: Any) -> float:

@@ -20,7 +20,8 @@ from unmix._fitted import thinned
 from unmix.solvers.ica import shape_of_codes
 
 from ._case import Case
-from ._common import match_strength
+from ._common import SAME, match_strength
+from ._counterexamples import COUNTEREXAMPLE
 from ._linear_forced import forbidden
 from ._linear_noise import free_of_noise, none_left_out, outside
 from ._linear_planes import Planes, planes_of, standard
@@ -119,7 +120,8 @@ def other_starts(case: Case, here: Planes) -> Link:
     for each in other_ends(case, case.rng(25)):
         found, tried = _challenged(case, each, own, found), tried + 1
     told = "of {} more starts none has as independent a component in its place with correlation below {:.3f}"
-    words = [told.format(tried, each) for each in found]
+    shown = [f"; that one is {COUNTEREXAMPLE}" if each < SAME else "" for each in found]
+    words = [told.format(tried, each) + then for each, then in zip(found, shown, strict=True)]
     return link(name, found, by_chance(n), match_strength(found), words, effort="full")
 
 

@@ -17,6 +17,7 @@ from ._argument import ARGUMENTS_BY_KIND, Argument, Units, argument_for, units_o
 from ._calibration import chain_for, threshold
 from ._case import Case
 from ._chain import Chain
+from ._counterexamples import COUNTEREXAMPLE
 from ._data import behind_scalers, checked
 from ._link import EFFORTS, Link, figure
 from ._progress import shown
@@ -46,6 +47,8 @@ class Trust:
         For each unit its weakest link, in words.
     evidence : tuple of Link
         Item by item, each with its null.
+    counterexamples : tuple of int
+        Units that another fit lacks which ends as low: the data allow both answers.
     surrogate : mapping of str to float
         What Gaussian data with the covariance of X score, by the name of the item. It takes no part in the
         probability, and is worked out when it is first asked for.
@@ -135,6 +138,12 @@ class Trust:
         links = [each for each in self.evidence if self.part_of(each) == part]
         return min(links, key=lambda each: np.nan_to_num(each.strength[unit], nan=np.inf))
 
+    @cached_property
+    def counterexamples(self) -> tuple[int, ...]:
+        """Units that another fit lacks which ends as low, by their numbers: other answers that data allow."""
+        told = [each.words for each in self.evidence]
+        return tuple(k for k in range(len(self.units)) if any(COUNTEREXAMPLE in words[k] for words in told))
+
     @property
     def headline(self) -> str:
         """One line for a page or a terminal."""
@@ -156,7 +165,16 @@ class Trust:
 
     def __str__(self) -> str:
         upto = f"Up to {self.up_to}, by {self.theorem}; threshold {self.threshold:.2f}, effort {self.effort}."
-        return "\n".join([f"{self.headline}.", upto, *self.reasons])
+        return "\n".join([f"{self.headline}.", upto, *self._against(), *self.reasons])
+
+    def _against(self) -> list[str]:
+        """Say which units have a counterexample, where some do."""
+        named = ", ".join(map(self.name_of, self.counterexamples))
+        return [f"Another fit ends as low without {named}: {COUNTEREXAMPLE} in hand."] if named else []
+
+    def name_of(self, k: int) -> str:
+        """Return what a unit is called, with its number."""
+        return f"z{k}" if self.noun == "latent" else f"{self.noun} {k}"
 
     __repr__ = __str__
 
@@ -168,6 +186,7 @@ class Trust:
             for k, (verdict, chance, weak) in enumerate(told)
         ]
         tone = "good" if self else "care" if self.trusted.any() else "stop"
+        upto = " ".join([upto, *self._against()])
         parts = words(upto), table((self.noun, "trusted", "probability", "weakest link"), rows)
         return panel(self.headline, *parts, tone=tone)
 
@@ -180,14 +199,14 @@ class Trust:
             "trusted": self.trusted.tolist(),
             "verdicts": list(self.verdicts),
             "reasons": list(self.reasons),
+            "counterexamples": list(self.counterexamples),
             "evidence": [each.to_dict() for each in self.evidence],
             "surrogate": dict(self.surrogate),
         }
 
     def _reason(self, k: int) -> str:
-        name = f"z{k}" if self.noun == "latent" else f"{self.noun} {k}"
-        verdict, weak = self.verdicts[k], self.weakest[k]
-        return f"{name}: {verdict} ({self.probability[k]:.2f}). Weakest link, {weak.name}: {weak.words[k]}."
+        said, weak = f"{self.verdicts[k]} ({self.probability[k]:.2f})", self.weakest[k]
+        return f"{self.name_of(k)}: {said}. Weakest link, {weak.name}: {weak.words[k]}."
 
 
 def trust(
