@@ -208,8 +208,8 @@ def test_latents_that_do_nothing_are_named():
     assert found.to_dict()["parts"]["unused"]["latents"] == [1]
     with pytest.raises(ValueError, match="every latent a child"):
         explain(model.structure_)
-    with pytest.raises(ValueError, match="every latent a child"):
-        explain(model=model, domains=3)
+    asked = explain(model=model, domains=3)  # which is answered, as by a model of images with dead latents
+    assert asked.parts["unused"].latents == (1,) and "domains" not in asked.parts and not asked
 
 
 def test_mixtures_from_parameters_masks_codes_and_models():
@@ -373,3 +373,11 @@ def test_domains_may_be_counted_or_labelled():
 def test_a_bare_matrix_is_refused_by_name(judge):
     with pytest.raises(TypeError, match=r"`structure` must be a Structure, got list. Wrap it"):
         judge([[1, 1], [0, 1]])
+
+
+def test_domains_are_counted_where_a_latent_stands_still_within_one():
+    z, u = np.random.default_rng(0).normal(size=(40, NESTED.n_latents)), np.repeat(["a", "b"], 20)
+    assert "changes" in explain(NESTED, z=z, domains=u).parts
+    z[u == "b", 0] = 1.0
+    found = explain(NESTED, z=z, domains=u)
+    assert "changes" not in found.parts and found.parts["domains"].n_domains == 2

@@ -79,17 +79,24 @@ def stable_part(have: Known, facts: Facts) -> Iterator[tuple[str, Any]]:
 def domains_part(have: Known, facts: Facts) -> Iterator[tuple[str, Any]]:
     """Ask what changes between domains add."""
     domains: Any = facts.domains
-    if domains is None:
+    if domains is None or have.unused:  # no theorem is about latents that move nothing
         return
     structure = have.need("structure", "domains")
     if np.ndim(domains) == 0:
         yield "domains", certify_domains(structure, domains)
-    elif have.z is None:
+    elif have.z is None or not _vary_within(have.z, np.asarray(domains)):
         yield "domains", certify_domains(structure, len(np.unique(np.asarray(domains))))
     else:
         changes = sufficient_changes(structure, z=have.z, u=domains)
         yield "changes", changes
         yield "domains", certify_domains(structure, changes=changes)
+
+
+def _vary_within(z: np.ndarray, domains: np.ndarray) -> bool:
+    """Whether all latents vary within each domain; one that does not has no density, and its changes none."""
+    if len(z) != len(domains):
+        return True  # which is refused by who compares them
+    return all((np.var(z[domains == label], axis=0) > 0).all() for label in np.unique(domains))
 
 
 def mixture_part(have: Known, facts: Facts) -> Iterator[tuple[str, Any]]:
