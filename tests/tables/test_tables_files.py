@@ -280,3 +280,12 @@ def test_very_many_columns_are_read_some_at_a_time(end, way, tmp_path, monkeypat
     np.testing.assert_array_equal(found.values, values)
     np.testing.assert_array_equal(found.values, at_once.values)
     assert found.names == at_once.names and found.metadata.keys() == at_once.metadata.keys()
+
+
+@pytest.mark.parametrize("size", [16, 64, 1 << 21])
+@pytest.mark.parametrize("blanks", [1, 40, 500])
+def test_blank_lines_of_one_column_are_rows_however_many_there_are(size, blanks, tmp_path, monkeypatch):
+    monkeypatch.setattr("unmix.tables._csv._PIECE", size)
+    (tmp_path / "one.csv").write_text("a\n" + "1.5\n" * 30 + "\n" * blanks + "2.5\n" * 30 + "\n" * 100)
+    with pytest.raises(ValueError, match=f"column 'a' has {blanks} "):
+        tables.read(tmp_path / "one.csv")

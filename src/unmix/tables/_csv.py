@@ -254,7 +254,8 @@ def _in_pieces(
     stream: Any, layout: Layout, names: list[str], settings: dict[str, Any], types: Any, file: Path
 ) -> Iterator[Parts]:
     """Read piece by piece, for Arrow by itself would hold all the text; the first piece tells the types."""
-    pieces = _pieces(stream, file, _WIDE_PIECE if len(names) > _WIDE else _PIECE)
+    size = _WIDE_PIECE if len(names) > _WIDE else _PIECE
+    pieces = _pieces(stream, file, size, blanks=len(names) == 1)
     part = _arrow(pa.BufferReader(next(pieces)), layout, names, settings, types)
     part = part.cast(_wider(part.schema))
     known, further = {field.name: field.type for field in part.schema}, layout._replace(header=False, blank=0)
@@ -286,8 +287,11 @@ def _wider(schema: pa.Schema) -> pa.Schema:
     return pa.schema([f.with_type(pa.float64()) if w else f for f, w in zip(schema, whole, strict=True)])
 
 
-def _pieces(stream: Any, file: Path, size: int) -> Iterator[bytes]:
-    """Cut a stream after line breaks; pieces have no half of a quoted cell, and a last line is no piece."""
+def _pieces(stream: Any, file: Path, size: int, *, blanks: bool) -> Iterator[bytes]:
+    """Cut a stream after line breaks; pieces have no half of a quoted cell, and a last line is no piece.
+
+    Where blank lines are rows, those between others are kept, and those at the end are none.
+    """
     last = rest = b""
     while block := stream.read(size):
         held = rest + block
@@ -299,6 +303,8 @@ def _pieces(stream: Any, file: Path, size: int) -> Iterator[bytes]:
             if last:
                 yield last
             last = piece
+        elif blanks:
+            last += piece
         if len(rest) > _LINE:
             raise ValueError(f"`{file}` must have shorter lines, one has {len(rest):,} bytes without an end.")
     yield (last + rest if rest.strip() else last).rstrip(b"\r\n") + b"\n"
