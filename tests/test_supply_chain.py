@@ -1,6 +1,8 @@
 """What comes from elsewhere: locked, listed, and never fetched while the library works."""
 
 import json
+import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -64,3 +66,13 @@ def test_the_lock_pins_the_same_versions_as_the_constraints_and_what_has_a_diges
     without = [line for line in pinned if "--hash=" not in line]
     assert all(line.startswith("torch==") for line in without)
     assert all(len(line.rpartition("sha256:")[2]) == 64 for line in pinned if line not in without)
+
+
+def test_a_lock_is_not_waited_for_without_end():
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it takes the question, and never answers
+        asked = {"PIP_INDEX_URL": f"http://127.0.0.1:{silent.getsockname()[1]}/simple", "PIP_NO_INDEX": "0"}
+        line = [sys.executable, "tools/lock.py", "--check", "--seconds", "3"]
+        environment = os.environ | asked | {"PIP_CONFIG_FILE": os.devnull, "no_proxy": "127.0.0.1"}
+        told = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=60)
+    assert told.returncode == 1
+    assert told.stderr.splitlines()[-1].startswith("the index gave no whole answer in 3 s.")

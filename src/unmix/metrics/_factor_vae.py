@@ -42,9 +42,10 @@ def factor_vae_score(
     batch_size, n_train, n_eval : int
         Samples per vote, and numbers of votes.
     min_std : float
-        Codes that spread less are inactive. The published 0.05 is in the units of the codes; where none
-        spreads so far it is a share of the widest, with a warning. 0 leaves out constant codes only and makes
-        the score blind to scale. Where all codes are constant the score is 0.
+        Codes that spread less are inactive, and a warning names those that vary. The published 0.05 is in the
+        units of the codes; where none spreads so far it is a share of the widest, with a warning. 0 leaves
+        out constant codes only and makes the score blind to scale. Where all codes are constant the score
+        is 0.
     bins : int, optional
         From arrays, a continuous factor stands still within one of this many bins of equal counts; by default
         2 to 20 bins of ten samples or more.
@@ -87,16 +88,27 @@ def factor_vae_score(
 def _active(codes: np.ndarray, min_std: float) -> np.ndarray:
     """Return the codes that count, by the units of the widest where all are inactive by their units alone."""
     varies, spread = ~is_constant(codes), codes.std(0, ddof=1)
-    found = np.flatnonzero((spread >= min_std) & varies)
-    if len(found) or not varies.any():
-        return found
-    widest = spread[varies].max()
-    warnings.warn(
-        f"all codes spread by less than min_std={min_std}, {widest:.2g} at most: those count that reach this "
-        "share of the widest. Collapsed codes should score 0: look at their spread.",
-        stacklevel=3,
-    )
-    return np.flatnonzero((spread >= min(min_std, 1.0) * widest) & varies)
+    widest = spread[varies].max() if varies.any() else np.inf
+    if widest < min_std:
+        warnings.warn(
+            f"all codes spread by less than min_std={min_std}, {widest:.2g} at most: those count that reach "
+            "this share of the widest. Collapsed codes should score 0: look at their spread.",
+            stacklevel=3,
+        )
+    least = min_std if widest >= min_std else min(min_std, 1.0) * widest
+    _say_left_out(np.flatnonzero((spread < least) & varies), least)
+    return np.flatnonzero((spread >= least) & varies)
+
+
+def _say_left_out(codes: np.ndarray, least: float) -> None:
+    """Warn of codes that vary and have no vote: one that collapsed and one in small units look the same."""
+    if len(codes):
+        names = ", ".join(map(str, codes[:10])) + (f" and {len(codes) - 10} more" if len(codes) > 10 else "")
+        warnings.warn(
+            f"codes that spread by less than {least:.2g} have no vote: {names}. Pass `min_std=0` if they are "
+            "small by their units, and have not collapsed.",
+            stacklevel=4,
+        )
 
 
 def _votes(draws: Interventions, n_votes: int, size: int, active: np.ndarray) -> np.ndarray:
