@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from threadpoolctl import threadpool_info
 
 from families import DICTIONARIES, ESTIMATORS, IMAGE_MAKERS, IMAGE_READERS, TRANSFORMERS, label
 from unmix import PDGMM, FastICA, trust
 from unmix._threads import threads, worth
-from unmix.evidence import _mixtures_rest, _surrogate
+from unmix.evidence import _mixtures_rest, _probe, _surrogate
 from unmix.training import Minibatches, minimise
 
 MEMBERS = (*ESTIMATORS, *TRANSFORMERS, *DICTIONARIES)
@@ -84,12 +85,24 @@ def test_a_verdict_searches_on_one_thread_as_fits_do(user, monkeypatch):
         monkeypatch.setattr(
             module,
             "sparsest_rows",
-            lambda *a, search=search: seen.append(torch.get_num_threads()) or search(*a),
+            lambda *a, search=search, **k: seen.append(torch.get_num_threads()) or search(*a, **k),
         )
     user(2)
     x, _ = data()
-    found = trust(PDGMM(2, max_iter=2, n_restarts=1, random_state=0).fit(x), x, effort="none")
+    found = trust(PDGMM(2, max_iter=2, n_restarts=1, random_state=0).fit(x), x, effort="full")
     assert found.surrogate and len(seen) > 3 and set(seen) == {1} and torch.get_num_threads() == 2
+
+
+def test_a_probe_leaves_linear_algebra_one_thread(monkeypatch):
+    seen, solve = [], np.linalg.eigh
+
+    def eigh(kernel):
+        seen.extend(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas")
+        return solve(kernel)
+
+    monkeypatch.setattr(np.linalg, "eigh", eigh)
+    z = np.random.default_rng(0).normal(size=(60, 2))
+    assert _probe.readable(z, z) > 0.9 and seen and set(seen) == {1}
 
 
 def test_threads_are_those_of_the_work_and_never_more_than_set(user):

@@ -18,8 +18,8 @@ KINDS = ("sparse", "mixture", "domains", "slots")
 
 @pytest.fixture(scope="module")
 def verdict():
-    """Judge a basis of latents that rest, at no refit."""
-    return unmix.trust(unmix.SparseBasis(3, random_state=0).fit(RESTING), RESTING, effort="none")
+    """Judge a basis of latents that rest, by all that can be asked."""
+    return unmix.trust(unmix.SparseBasis(3, random_state=0).fit(RESTING), RESTING, effort="full")
 
 
 @pytest.mark.parametrize("shape", [(400, 5), (30, 50)])
@@ -41,7 +41,7 @@ def test_other_units_and_copies_of_rows_change_nothing(verdict):
         gaussian_like(RESTING, np.random.default_rng(0)),
         atol=1e-6,
     )
-    twice = unmix.trust(model, np.concatenate([RESTING, RESTING]), effort="none")
+    twice = unmix.trust(model, np.concatenate([RESTING, RESTING]), effort="full")
     assert twice.surrogate == verdict.surrogate
 
 
@@ -57,6 +57,21 @@ def test_no_probability_depends_on_it(verdict):
     np.testing.assert_array_equal(verdict.probability, without.probability)
     assert set(verdict.surrogate) <= {each.name for each in verdict.evidence if each.checked}
     assert verdict.to_dict()["surrogate"] == verdict.surrogate and without.to_dict()["surrogate"] == {}
+
+
+@pytest.mark.parametrize("effort", ["none", "quick"])
+def test_no_search_is_made_before_effort_full(effort, monkeypatch):
+    model = unmix.SparseBasis(3, random_state=0).fit(RESTING)
+    found = unmix.trust(model, RESTING, effort=effort)
+    monkeypatch.setattr(Linear, "fit", lambda *_: pytest.fail("a search"))
+    told = found.surrogate
+    assert "rests while others vary" not in told
+    assert ("fit on rows not used" in told) == (effort == "quick")  # principal components tell that one
+
+
+def test_a_basis_of_gaussian_data_turns_at_random(verdict):
+    back = next(each for each in verdict.evidence if each.name == "comes back from one half")
+    assert verdict.surrogate[back.name] == np.median(back.null) < back.measured.min()
 
 
 def test_components_of_gaussian_data_are_told_by_theory():
@@ -96,7 +111,7 @@ def test_a_sparse_optimum_of_a_covariance_is_found_again_so_that_agreement_rules
     model = unmix.DiverseDictionaryLearning(3, max_iter=2, n_restarts=1, random_state=0).fit(data.x)
     case = Case(model, data.x, effort="full", random_state=0)
     links = tuple(argument_for(model).links(case))
-    found = surrogates(case, "sparse", links)
+    found = surrogates(case, argument_for(model), links)
     assert found["comes back from one half"] > 0.95
     assert {each.name for each in links} == set(found)
     assert 0 < found["number of latents"] <= 1 and 0.5 < found["fit on rows not used"] <= 1
@@ -108,7 +123,7 @@ def test_the_command_and_the_page_show_it(tmp_path, capsys, monkeypatch):
     unmix.SparseBasis(3, random_state=0).fit(RESTING).save("model")
     for out in ("verdict.html", "verdict.json"):
         with pytest.raises(SystemExit):
-            main(["trust", "model", "x.npy", "--effort", "none", "--out", out])
+            main(["trust", "model", "x.npy", "--effort", "full", "--out", out])
     assert "; Gaussian " in capsys.readouterr().out
     page = (tmp_path / "verdict.html").read_text()
     assert (

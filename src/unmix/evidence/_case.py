@@ -100,6 +100,13 @@ class Case:
         """The model with one latent more, fitted to the first half."""
         return self.refit(self.halves[0], "with one latent more", n_components=self.codes.shape[1] + 1)
 
+    @cached_property
+    def fewer(self) -> Any:
+        """The model with one latent fewer, fitted to the first half; of a basis only the span counts."""
+        settings: dict[str, Any] = {"n_starts": 1} if type(self.model).__name__ == "SparseBasis" else {}
+        n = self.codes.shape[1] - 1
+        return self.refit(self.halves[0], "with one latent fewer", n_components=n, **settings)
+
     def refit(self, rows: np.ndarray, words: str, *, x: np.ndarray | None = None, **settings: Any) -> Any:
         """Fit a fresh copy of the model to some rows, of other data if they are given, from another seed."""
         rows = self._in_large_domains(rows)

@@ -19,18 +19,25 @@ SAME = 0.95  # correlation with a latent of another fit from which on it counts 
 _SHORT = 0.05  # share of the variance left over at which a fit is half in doubt
 
 
-def held_out_fit(case: Case) -> Link:
+def held_out_fit(case: Case, beside: str = "") -> Link:
     """Measure the share of the variance of x, each column in its own units, that the model explains.
 
-    With a refit at hand, its share on the rows that it has not seen.
+    With a refit at hand, its share on the rows that it has not seen; what else is known of it stands beside.
     """
     name = "fit on rows not used"
     if not case.allows("quick"):
         return unchecked(name, case.codes.shape[1], "quick")
     rows = case.halves[1]
     share = explained(case.first, case.x[rows])
-    words = f"the model explains {share:.1%} of x on rows not used"
+    words = f"the model explains {share:.1%} of x on rows not used{beside}"
     return link(name, share, 0.0, fit_strength(1 - share), [words] * case.codes.shape[1], effort="quick")
+
+
+def one_fewer(case: Case) -> str:
+    """Say at effort "full" what a refit with one latent fewer explains: as much, where one was too many."""
+    if not case.allows("full") or case.codes.shape[1] < 2:
+        return ""
+    return f", with one latent fewer {explained(case.fewer, case.x[case.halves[1]]):.1%}"
 
 
 def fit_strength(left: float) -> float:

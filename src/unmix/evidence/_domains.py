@@ -22,6 +22,7 @@ from ._common import (
     explained,
     held_out_fit,
     match_strength,
+    one_fewer,
 )
 from ._domains_pairs import by_chance, degrees, dependence, inside, share, turned
 from ._domains_rows import codes_of, looked_at, numbers, slopes
@@ -43,7 +44,7 @@ def links(case: Case) -> Iterator[Link]:
     yield cleaner(case)
     yield pinned(case)
     yield moves(case)
-    yield held_out_fit(case)
+    yield held_out_fit(case, one_fewer(case))
     yield agreement(case)
     yield told_apart_elsewhere(case)
     yield returns(case, "comes back from the other half", "second")

@@ -11,6 +11,7 @@ Learned-Miller, Fisher (2003), ICA using spacings estimates of entropy: rotation
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -143,10 +144,19 @@ def one_more(case: Case) -> Link:
     name, n = "comes back beside one component more", case.codes.shape[1]
     if not case.allows("full"):
         return unchecked(name, n, "full")
+    beside = f"; one component fewer leaves at least {_least_direction(case):.1%} of x"
     if case.model.rank_ > n:
-        return comes_back(case, name, "full", codes_with_one_more(case, case.rng(26)))
-    words = ["x has no further direction that a component could take"] * n
+        found = comes_back(case, name, "full", codes_with_one_more(case, case.rng(26)))
+        return replace(found, words=tuple(each + beside for each in found.words))
+    words = [f"x has no further direction that a component could take{beside}"] * n
     return link(name, np.nan, np.nan, 1.0, words, effort="full")
+
+
+def _least_direction(case: Case) -> float:
+    """Return the share of x, each column in its own units, in the least direction that components span."""
+    spread = case.x.std(0)
+    sizes = np.linalg.svd(case.model.mixing_ / np.where(spread > 0, spread, 1)[:, None], compute_uv=False)
+    return float(sizes[-1] ** 2 / len(spread))
 
 
 def matched(codes: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

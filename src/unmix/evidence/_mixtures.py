@@ -17,7 +17,7 @@ import numpy as np
 from unmix._fitted import thinned
 
 from ._case import Case
-from ._common import and_lost, held_out_fit, match_strength
+from ._common import and_lost, held_out_fit, match_strength, one_fewer
 from ._link import Link, link, unchecked
 from ._mixtures_rest import (
     SMOOTH,
@@ -64,7 +64,7 @@ def _at_rest(case: Case, codes: np.ndarray, null: Callable[[np.ndarray, int], fl
 
 def _again_elsewhere(case: Case) -> Iterator[Link]:
     """Ask what a refit to one half of the rows says of the others."""
-    yield held_out_fit(case)
+    yield held_out_fit(case, one_fewer(case))
     yield _rests_again(case)
     yield _returns(case)
 

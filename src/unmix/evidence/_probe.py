@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unmix._threads import threads
+
 Slots = Sequence[Sequence[int]]
 
 _WIDTHS, _RIDGES = (0.1, 0.4), (1e-3, 3e-2, 1.0)  # of the kernel, for each dimension; and of its solution
@@ -39,6 +41,7 @@ def mutual(codes: np.ndarray, slots: Slots, others: np.ndarray, their: Slots) ->
     )
 
 
+@threads(1)
 def shares(inputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Return the share of each target that is told, nothing being 0 and everything 1."""
     inputs, targets = _standard(inputs), _standard(targets)

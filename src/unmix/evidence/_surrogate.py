@@ -6,7 +6,8 @@ linear map, and where it stands among all that fit as well is decided by the sea
 estimator starts from. So that search alone is the refit here, and no network is trained: every link is then
 measured by the same code, on the surrogate, its linear model, and linear refits to its halves.
 
-The values are shown beside the nulls of the links and take no part in the probability.
+The values are shown beside the nulls of the links and take no part in the probability. A search takes time
+that effort "quick" has not got, so it is made at effort "full"; before that stands what is known without one.
 
 References
 ----------
@@ -25,44 +26,55 @@ from unmix.solvers.coordinates import distinct_bases
 from unmix.solvers.slots import sparsest_slots
 from unmix.solvers.sparse_rows import SEARCHED, sparsest_rows
 
-from . import _common, _domains, _mixtures, _slots, _sparse
-from ._argument import STABLE
+from . import _common, _slots, _sparse
+from ._argument import BASIS, STABLE, Argument
 from ._case import Case
 from ._link import Link
 
 _ROWS = 20_000  # of the surrogate, at most
-_CHAINS = 7  # of the search for slots
+_CHAINS, _STARTS = 3, 3  # of searches for slots and for rest: Gaussian data have nothing that more would find
 _AS_MEASURED = ("free of noise", "no latent left out")  # which depend on the covariance alone
 
 Search = Callable[[np.ndarray, np.ndarray, tuple[tuple[int, ...], ...], int], np.ndarray]
 
 
 @threads(1)
-def surrogates(case: Case, kind: str, evidence: Iterable[Link]) -> dict[str, float]:
+def surrogates(case: Case, argument: Argument, evidence: Iterable[Link]) -> dict[str, float]:
     """Return what each link gives for Gaussian data of the same covariance, by the name of the link.
 
     The middle one of the latents of the surrogate counts, which have no counterparts among those of x.
     Links that were not measured, images and dictionaries, whose chain has a surrogate in it, have none. Where
     any rotation would do as well, refits turn at random, which is the null that links have already; elsewhere
-    what comes back takes linear refits, which are made at effort "full".
+    what comes back takes linear refits. What takes a search is there at effort "full".
 
     Parameters
     ----------
     case : Case
-    kind : str
-        Of the argument.
+    argument : Argument
+        Behind the model.
     evidence : iterable of Link
         What was measured on x.
     """
-    measured = {each.name: each for each in evidence if each.checked}
+    measured, kind = {each.name: each for each in evidence if each.checked}, argument.kind
     if kind == "linear":
         found = {name: _of_gaussian_components(each) for name, each in measured.items()}
         return {name: value for name, value in found.items() if np.isfinite(value)}
-    if kind not in _LINKS or case.x.ndim != 2:
+    if kind not in _SEARCHES or case.x.ndim != 2:
         return {}
-    found = {each.name: _middle(each.measured) for each in _LINKS[kind](_drawn(case, kind))}
-    found |= _known(case) | (_turning(measured) if kind == "domains" else {})
+    found = {}
+    if kind == "domains" or case.allows("full"):
+        links = _sparse_links if kind == "sparse" else argument.links
+        found = {each.name: _middle(each.measured) for each in links(_drawn(case, argument))}
+    found |= _known(case) | (_turning(measured) if _turns(argument) else {})
     return {name: found[name] for name in measured if np.isfinite(found.get(name, np.nan))}
+
+
+def _turns(argument: Argument) -> bool:
+    """Return whether refits to a surrogate turn at random, so that none need be made.
+
+    Labels tell nothing of its latents, and a search for rest, all that a fit of `SparseBasis` is, finds none.
+    """
+    return argument.kind == "domains" or argument is BASIS
 
 
 def _known(case: Case) -> dict[str, float]:
@@ -97,14 +109,15 @@ def gaussian_like(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return mean + spread * (rng.standard_normal(x.shape) @ root.T)
 
 
-def _drawn(case: Case, kind: str) -> Case:
+def _drawn(case: Case, argument: Argument) -> Case:
     """Put the linear model of a surrogate on trial, as the model is."""
+    kind = argument.kind
     step = max(1, -(-len(case.x) // _ROWS))
     labels = None if case.domains is None else np.asarray(case.domains)[::step]
     x, seed = gaussian_like(case.x[::step], case.rng(41)), int(case.rng(42).integers(2**31))
     slots = _slots.slots_of(case.model) if kind == "slots" else ()
     model = Linear(case.codes.shape[1], kind=kind, slots=slots, random_state=seed).fit(x)
-    effort = case.effort if case.effort == "full" and kind != "domains" else "none"
+    effort = "none" if _turns(argument) else case.effort
     return Case(model, x, domains=labels, effort=effort, random_state=seed)
 
 
@@ -165,7 +178,8 @@ def _sparse_basis(loadings: np.ndarray, white: np.ndarray, slots: Any, seed: int
 
 
 def _resting_basis(loadings: np.ndarray, white: np.ndarray, slots: Any, seed: int) -> np.ndarray:
-    return sparsest_rows(torch.as_tensor(white[:SEARCHED]), _generator(seed)).rows.numpy()
+    rows = torch.as_tensor(white[:SEARCHED])
+    return sparsest_rows(rows, _generator(seed), n_starts=_STARTS).rows.numpy()
 
 
 def _any_basis(loadings: np.ndarray, white: np.ndarray, slots: Any, seed: int) -> np.ndarray:
@@ -199,14 +213,6 @@ def _sparse_links(case: Case) -> Iterator[Link]:
     yield _common.agreement(case)
     yield _common.second_agreement(case)
     yield _common.survival(case)
-
-
-_LINKS: dict[str, Callable[[Case], Iterator[Link]]] = {
-    "sparse": _sparse_links,
-    "mixture": _mixtures.links,
-    "domains": _domains.links,
-    "slots": _slots.links,
-}
 
 
 def _of_gaussian_components(each: Link) -> float:

@@ -50,8 +50,8 @@ class Trust:
     counterexamples : tuple of int
         Units that another fit lacks which ends as low: the data allow both answers.
     surrogate : mapping of str to float
-        What Gaussian data with the covariance of X score, by the name of the item. It takes no part in the
-        probability, and is worked out when it is first asked for.
+        What Gaussian data with the covariance of X score, by the name of the item; what takes a search is
+        there at effort "full". It takes no part in the probability, and is worked out when first asked for.
     effort : str
     threshold : float
     seconds : float
@@ -277,7 +277,7 @@ def trust(
         effort,
         threshold(),
         time.perf_counter() - began,
-        partial(surrogates, case, argument.kind, evidence),
+        partial(surrogates, case, argument, evidence),
     )
 
 

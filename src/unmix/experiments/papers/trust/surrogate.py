@@ -103,7 +103,7 @@ def run(cell: Cell, seed: int, budget: str) -> dict[str, Any]:
     drawn = gaussian_like(data.x, np.random.default_rng((seed, 43)))
     again = argument.links(_fitted(family, data, drawn, seed, smoke))
     found = {MEASURED: _means(links, "measured"), NULL: _means(links, "null")}
-    found |= {SHOWN: surrogates(case, argument.kind, links), REFITTED: _means(again, "measured")}
+    found |= {SHOWN: surrogates(case, argument, links), REFITTED: _means(again, "measured")}
     names = LINKS[cell.settings["estimator"]]
     return {f"{name}|{value}": found[value].get(name, np.nan) for name in names for value in KINDS}
 
