@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
 from unmix._findings import Findings, findings_of
@@ -102,10 +103,11 @@ class Case:
 
     @cached_property
     def fewer(self) -> Any:
-        """The model with one latent fewer, fitted to the first half; of a basis only the span counts."""
-        settings: dict[str, Any] = {"n_starts": 1} if type(self.model).__name__ == "SparseBasis" else {}
+        """The model with one latent fewer, fitted to the first half; of a basis its span alone."""
         n = self.codes.shape[1] - 1
-        return self.refit(self.halves[0], "with one latent fewer", n_components=n, **settings)
+        if type(self.model).__name__ == "SparseBasis":
+            return PCA(n).fit(self.x[self.halves[0]])
+        return self.refit(self.halves[0], "with one latent fewer", n_components=n)
 
     def refit(self, rows: np.ndarray, words: str, *, x: np.ndarray | None = None, **settings: Any) -> Any:
         """Fit a fresh copy of the model to some rows, of other data if they are given, from another seed."""

@@ -10,7 +10,7 @@ from unmix._findings import findings_of
 from unmix._fitted import thinned
 
 from ._case import Case
-from ._common import can_have, explained
+from ._common import can_have
 from ._counterexamples import counterexamples
 from ._link import Link, link, unchecked
 from ._probe import mutual, readable, shares
@@ -169,8 +169,7 @@ def returns(case: Case, name: str, effort: str) -> Link:
     found, null = same(case.codes[rows], slots, other.transform(case.x[rows]), slots_of(other))
     told = "a refit has it to {:.1%}, and other slots of the refit to {:.1%}"
     more = counterexamples(case.model, other, found < 1 - _DOUBT)
-    beside = _one_fewer(case, other) if name == MORE else ""
-    words = [told.format(*pair) + beside + then for *pair, then in zip(found, null, more, strict=True)]
+    words = [told.format(*pair) + then for *pair, then in zip(found, null, more, strict=True)]
     return link(name, found, null, np.minimum(_sure(found), 1), words, effort=effort)
 
 
@@ -185,17 +184,6 @@ def refitted(case: Case, name: str) -> tuple[Any, np.ndarray]:
         n = case.codes.shape[1]
         settings = {"slots": (*settings["slots"], (n,)), "n_components": n + 1}
     return case.refit(here, name, **settings), there[:_PROBED]
-
-
-def _one_fewer(case: Case, more: Any) -> str:
-    """Say what a refit with a latent fewer in the largest slot explains, beside that with one more."""
-    slots, held = slots_of(case.model), case.x[case.halves[1]]
-    left = max(slots, key=len)[-1]
-    kept = [tuple(j - (j > left) for j in slot if j != left) for slot in slots]
-    settings = {"slots": tuple(slot for slot in kept if slot), "n_components": case.codes.shape[1] - 1}
-    other = case.refit(case.halves[0], "with one latent fewer", **settings)
-    found = explained(more, held), explained(other, held)
-    return "; of rows not used it explains {:.1%}, and a refit with one latent fewer {:.1%}".format(*found)
 
 
 def same(codes: np.ndarray, slots: Slots, others: np.ndarray, their: Slots) -> tuple[np.ndarray, np.ndarray]:

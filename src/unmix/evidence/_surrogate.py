@@ -32,7 +32,7 @@ from ._case import Case
 from ._link import Link
 
 _ROWS = 20_000  # of the surrogate, at most
-_CHAINS, _STARTS = 3, 3  # of searches for slots and for rest: Gaussian data have nothing that more would find
+_CHAINS, _STARTS, _WIDTHS = 3, 2, (0.1, 0.05)  # of searches: Gaussian data have nothing that more would find
 _AS_MEASURED = ("free of noise", "no latent left out")  # which depend on the covariance alone
 
 Search = Callable[[np.ndarray, np.ndarray, tuple[tuple[int, ...], ...], int], np.ndarray]
@@ -117,7 +117,7 @@ def _drawn(case: Case, argument: Argument) -> Case:
     x, seed = gaussian_like(case.x[::step], case.rng(41)), int(case.rng(42).integers(2**31))
     slots = _slots.slots_of(case.model) if kind == "slots" else ()
     model = Linear(case.codes.shape[1], kind=kind, slots=slots, random_state=seed).fit(x)
-    effort = "none" if _turns(argument) else case.effort
+    effort = "none" if _turns(argument) else "quick" if kind == "slots" else case.effort  # slots take long
     return Case(model, x, domains=labels, effort=effort, random_state=seed)
 
 
@@ -179,7 +179,7 @@ def _sparse_basis(loadings: np.ndarray, white: np.ndarray, slots: Any, seed: int
 
 def _resting_basis(loadings: np.ndarray, white: np.ndarray, slots: Any, seed: int) -> np.ndarray:
     rows = torch.as_tensor(white[:SEARCHED])
-    return sparsest_rows(rows, _generator(seed), n_starts=_STARTS).rows.numpy()
+    return sparsest_rows(rows, _generator(seed), n_starts=_STARTS, widths=_WIDTHS).rows.numpy()
 
 
 def _any_basis(loadings: np.ndarray, white: np.ndarray, slots: Any, seed: int) -> np.ndarray:
