@@ -1,6 +1,6 @@
 """What a verdict costs: `unmix.trust` at each effort against the fit that it judges.
 
-All that a command shows is counted, with what Gaussian surrogates score.
+What Gaussian surrogates score is counted, which commands show beside the evidence.
 Processor seconds of one thread, in one process, after a first round that does not count: the median of
 several rounds where a fit takes less than a second, and one round otherwise. Goals: at most the time of the
 fit again at effort quick, and three times that at full.
@@ -106,9 +106,11 @@ def measure(model: Any, x: Any, labels: Any) -> dict[str, float]:
     """Return the seconds of the fit and of each effort."""
     fit = partial(model.fit, x, *(() if labels is None else (labels,)))
     works = {"fit": fit} | {
-        effort: lambda effort=effort: unmix.trust(  # type: ignore[misc]
-            model, x, domains=labels, effort=effort, verbose=False
-        ).to_dict()
+        effort: lambda effort=effort: (
+            unmix.trust(  # type: ignore[misc]
+                model, x, domains=labels, effort=effort, verbose=False
+            ).surrogate
+        )
         for effort in EFFORTS
     }
     first = {name: _seconds(work) for name, work in works.items()}

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
 from unmix.evidence import EFFORTS, Case
@@ -22,6 +23,7 @@ from unmix.evidence._common import (
     held_out_fit,
     match_strength,
     rank_of,
+    ranks_of,
     second_agreement,
     survival,
 )
@@ -211,3 +213,10 @@ def test_a_refit_that_ends_as_low_without_a_latent_is_called_a_counterexample(en
     assert lost.any()
     assert ["a counterexample" in words for words in found.words] == list(lost & as_low)
     assert not any("a counterexample" in words for words in more.words)  # which has another number of latents
+
+
+@given(st.integers(0, 2**31), st.integers(1, 40), st.sampled_from([1, 5, 10**6]), st.booleans())
+def test_ranks_are_those_of_scipy_with_ties_and_without_numbers(seed, n_rows, n_values, holes):
+    values = np.random.default_rng(seed).integers(n_values, size=(n_rows, 3)) / 7
+    values[0, 0] = np.nan if holes else values[0, 0]
+    np.testing.assert_array_equal(ranks_of(values), rankdata(values, axis=0))

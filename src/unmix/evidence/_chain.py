@@ -57,7 +57,11 @@ class Chain:
 
     def probability(self, parts: Parts) -> np.ndarray:
         """Return the probability that each unit is right."""
-        return self.rest * np.prod(list(self.factors(parts).values()), axis=0)
+        return self.joined(self.factors(parts))
+
+    def joined(self, held: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the probability that all parts hold, given the chance that each does, and the rest."""
+        return self.rest * np.prod(list(held.values()), axis=0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

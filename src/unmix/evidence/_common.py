@@ -121,9 +121,24 @@ def best_match(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def correlations(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return rank correlations between two sets of columns."""
-    ranks = [rankdata(each, axis=0) for each in (codes, others)]
+    ranks = [ranks_of(np.asarray(each)) for each in (codes, others)]
     white = [_unit(each - each.mean(0)) for each in ranks]
     return white[0].T @ white[1]
+
+
+def ranks_of(values: np.ndarray) -> np.ndarray:
+    """Return the rank of each entry within its column, those of equal ones shared: SciPy's, in less time.
+
+    >>> ranks_of(np.array([[3.0, 1.0], [1.0, 1.0], [2.0, 5.0]])).tolist()
+    [[3.0, 1.5], [1.0, 1.5], [2.0, 3.0]]
+    """
+    order = np.argsort(values, axis=0)
+    ordered = np.take_along_axis(values, order, axis=0)
+    if not (ordered[1:] > ordered[:-1]).all():  # some are equal, or not numbers
+        return np.asarray(rankdata(values, axis=0))
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, np.arange(1.0, len(values) + 1)[:, None], axis=0)
+    return ranks
 
 
 def chance_match(codes: np.ndarray, rng: np.random.Generator, draws: int = 20) -> np.ndarray:

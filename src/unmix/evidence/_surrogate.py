@@ -15,6 +15,7 @@ Theiler et al. (1992), Testing for nonlinearity in time series: the method of su
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from statistics import median
 from typing import Any, final
 
 import numpy as np
@@ -38,7 +39,6 @@ _AS_MEASURED = ("free of noise", "no latent left out")  # which depend on the co
 Search = Callable[[np.ndarray, np.ndarray, tuple[tuple[int, ...], ...], int], np.ndarray]
 
 
-@threads(1)
 def surrogates(case: Case, argument: Argument, evidence: Iterable[Link]) -> dict[str, float]:
     """Return what each link gives for Gaussian data of the same covariance, by the name of the link.
 
@@ -64,7 +64,8 @@ def surrogates(case: Case, argument: Argument, evidence: Iterable[Link]) -> dict
     found = {}
     if kind == "domains" or case.allows("full"):
         links = _sparse_links if kind == "sparse" else argument.links
-        found = {each.name: _middle(each.measured) for each in links(_drawn(case, argument))}
+        with threads(1):
+            found = {each.name: _middle(each.measured) for each in links(_drawn(case, argument))}
     found |= _known(case) | (_turning(measured) if _turns(argument) else {})
     return {name: found[name] for name in measured if np.isfinite(found.get(name, np.nan))}
 
@@ -239,8 +240,8 @@ def _standard(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _middle(values: np.ndarray) -> float:
-    finite = values[np.isfinite(values)]
-    return float(np.median(finite)) if len(finite) else np.nan
+    finite = values[np.isfinite(values)].tolist()
+    return median(finite) if finite else np.nan
 
 
 def _generator(seed: int) -> torch.Generator:

@@ -95,7 +95,7 @@ class Trust:
     @cached_property
     def probability(self) -> np.ndarray:
         """The probability that each unit is right, given what was measured at this effort."""
-        stated = self.chain.probability(self.parts)
+        stated = self.chain.joined(self._held)
         enough = EFFORTS.index(ARGUMENTS_BY_KIND[self.kind].enough)
         known = bool(self._factors) and EFFORTS.index(self.effort) >= enough
         return stated if known else 0.5 * stated  # what was not measured may as well fail
@@ -132,7 +132,12 @@ class Trust:
     def _factors(self) -> dict[str, np.ndarray]:
         """The chance that each part holds, where something of it was measured."""
         checked = {self.part_of(each) for each in self.evidence if each.checked}
-        return {part: held for part, held in self.chain.factors(self.parts).items() if part in checked}
+        return {part: held for part, held in self._held.items() if part in checked}
+
+    @cached_property
+    def _held(self) -> dict[str, np.ndarray]:
+        """The chance that each part holds."""
+        return self.chain.factors(self.parts)
 
     def _least(self, part: str, unit: int) -> Link:
         links = [each for each in self.evidence if self.part_of(each) == part]
