@@ -12,6 +12,8 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from unmix._findings import Findings, findings_of
 from unmix._fitted import Fitted
@@ -106,7 +108,7 @@ class Case:
         """The model with one latent fewer, fitted to the first half; of a basis its span alone."""
         n = self.codes.shape[1] - 1
         if type(self.model).__name__ == "SparseBasis":
-            return PCA(n).fit(self.x[self.halves[0]])
+            return make_pipeline(StandardScaler(), PCA(n)).fit(self.x[self.halves[0]])
         return self.refit(self.halves[0], "with one latent fewer", n_components=n)
 
     def refit(self, rows: np.ndarray, words: str, *, x: np.ndarray | None = None, **settings: Any) -> Any:
