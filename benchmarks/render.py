@@ -4,13 +4,15 @@ python benchmarks/render.py [--device cuda] [--size 64] [--quick] [--keep]
 
 On a GPU all images of a twin are drawn into its memory as bytes, the first time with the geometries that
 they need, but only every tenth arm; each is then reduced to 64 bits, and equal ones are counted. On a CPU
-all images of Shapes3D are drawn, a chunk at a time in memory, and 200 of each other twin. `all` is the time
-that all would take.
+all images of Shapes3D are drawn, a chunk at a time in memory, and 200 of each other twin; of arms, 200 in all
+of their twelve colours, as in the whole set, and 200 at random, of which hardly two are alike. `all` is the
+time that all would take if they were asked for in that way.
 """
 
 import os
 import time
 
+import numpy as np
 import torch
 from _table import judged, keep, parser, show
 
@@ -57,15 +59,35 @@ def on_gpu(twin, size: int, quick: bool) -> dict[str, object]:
     }
 
 
-def on_cpu(twin, size: int, quick: bool) -> dict[str, object]:
-    whole = twin is shapes3d and not quick
-    data = twin(None if whole else _FEW, size=size, random_state=0)
+def coloured_arms(factors: np.ndarray) -> np.ndarray:
+    """Return the rows of a few arms in all of their colours."""
+    columns = [0, 4]  # of the object and the background
+    first = np.flatnonzero((factors[:, columns] == 0).all(1))
+    few = factors[np.random.default_rng(0).choice(first, _FEW, replace=False)]
+    colours = np.array([(a, b) for a in range(4) for b in range(3)])
+    levels = np.repeat(few[None], len(colours), axis=0)
+    levels[:, :, columns] = colours[:, None]
+    return np.ravel_multi_index(levels.reshape(-1, 7).T, (4, 4, 2, 3, 3, 40, 40))
+
+
+def on_cpu(twin, size: int, quick: bool, alike: bool = False) -> dict[str, object]:
+    data = twin(size=size)
+    rows = np.arange(len(data))
+    if alike:
+        rows = coloured_arms(data.factors)
+    elif twin is not shapes3d or quick:
+        rows = np.random.default_rng(0).integers(len(data), size=_FEW)
+    data.images.rendered(rows[:1], "cpu")
     start, spent = clock("cpu"), time.process_time()
-    for row in range(0, len(data), _CHUNK):
-        data.images.rendered(slice(row, row + _CHUNK), "cpu")
+    for row in range(0, len(rows), _CHUNK):
+        data.images.rendered(rows[row : row + _CHUNK], "cpu")
     seconds, spent = clock("cpu") - start, time.process_time() - spent
-    share = len(data) / len(twin(size=size))
-    return {"images": len(data), "seconds": seconds, "processor": spent, "all": seconds / share}
+    return {
+        "images": len(rows),
+        "seconds": seconds,
+        "processor": spent,
+        "all": seconds * len(data) / len(rows),
+    }
 
 
 def main() -> None:
@@ -79,6 +101,8 @@ def main() -> None:
     for twin in twins:
         runs[twin.__name__] = draw(twin, options.size, options.quick)
         print(twin.__name__, runs[twin.__name__], flush=True)
+    if options.device == "cpu":
+        runs["mpi3d, all colours"] = on_cpu(mpi3d, options.size, options.quick, alike=True)
     heads = list(next(iter(runs.values())))
     show(("twin", *heads), [(name, *run.values()) for name, run in runs.items()])
     goals = {}

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmix.data import Renderer
+from unmix.data.images._renderer import _REPEATED, _alike
 from unmix.data.images._stored import Stored
 
 N = 11
@@ -17,8 +18,10 @@ def painted(values):
     return torch.from_numpy(WHOLE)[values[:, 0]]
 
 
+VALUES = np.stack([np.arange(N), np.arange(N) % 3], axis=1)
 LAZY = {
-    "drawn": Renderer(painted, np.arange(N)[:, None], (3, 2, 1), work=2**19),  # two at a time
+    "drawn": Renderer(painted, VALUES, (3, 2, 1), work=2**19),  # two at a time
+    "shared": Renderer(painted, VALUES, (3, 2, 1), work=2**19, shared=[1]),  # two thirds at a time
     "stored": Stored(lambda rows: WHOLE[rows], WHOLE.shape),
 }
 KINDS = pytest.mark.parametrize("kind", list(LAZY))
@@ -52,3 +55,13 @@ def test_they_look_like_an_array(kind):
     np.testing.assert_array_equal(np.asarray(images), WHOLE)
     with pytest.raises(IndexError):
         images[N]
+
+
+@given(values=st.lists(st.integers(0, 5), min_size=1, max_size=200), chunk=st.integers(1, 3))
+def test_rows_that_share_work_come_together_and_memory_is_bounded(values, chunk):
+    values = np.array(values)
+    parts = list(_alike(values[:, None], chunk))
+    assert sorted(np.concatenate(parts).tolist()) == list(range(len(values)))
+    assert all(len(rows) <= _REPEATED * chunk and len(set(values[rows])) <= chunk for rows in parts)
+    once = [set(values[rows]) for rows in parts if len(rows) < _REPEATED * chunk]
+    assert len(values) >= _REPEATED or sum(map(len, once)) == len(set(values))

@@ -5,7 +5,7 @@ no product of matrices in it, which a GPU would be free to round to ten bits.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -111,31 +111,48 @@ def painted(rays: Rays, background: Tensor, parts: list[tuple[Hit, Tensor]]) -> 
     parts : list of (Hit, Tensor of shape (3, ...))
         What there is to meet, and its colour.
     """
-    found = Hit(torch.full_like(rays.way[0], FAR), torch.zeros_like(rays.way))
-    colour = background
+    colour, light = met_first(rays, background, parts)
+    return colour * light
+
+
+def met_first(
+    rays: Rays, background: Tensor, parts: Sequence[tuple[Hit, Tensor | float]]
+) -> tuple[Float[Tensor, "k n H W"], Float[Tensor, "n H W"]]:
+    """Return what each ray meets first, by its mark, and how bright it is there; the background is as it is.
+
+    Parameters
+    ----------
+    rays : Rays
+    background : Tensor of shape (k, n, H, W)
+        Marks of what is behind everything: colours, or anything else.
+    parts : sequence of (Hit, Tensor of shape (k, ...) or float)
+        What there is to meet, and its mark.
+    """
+    first = Hit(torch.full_like(rays.way[0], FAR), torch.zeros_like(rays.way))
+    mark = background
     for hit, own in parts:
-        closer = hit.distance < found.distance
-        colour = torch.where(closer, own, colour)
-        found = Hit(
-            torch.where(closer, hit.distance, found.distance), torch.where(closer, hit.normal, found.normal)
+        closer = hit.distance < first.distance
+        mark = torch.where(closer, own, mark)
+        first = Hit(
+            torch.where(closer, hit.distance, first.distance), torch.where(closer, hit.normal, first.normal)
         )
     light = unit(torch.tensor(_LIGHT, device=rays.way.device))[:, None, None, None]
-    lit = 0.45 + 0.45 * dot(found.normal, light).clamp(min=0) - 0.15 * dot(found.normal, rays.way)
-    return torch.where(found.met, colour * lit, colour)
+    lit = 0.45 + 0.45 * dot(first.normal, light).clamp(min=0) - 0.15 * dot(first.normal, rays.way)
+    return mark, torch.where(first.met, lit, 1.0)
 
 
 def inside(
-    picture: Float[Tensor, "3 n H W"],
+    picture: Float[Tensor, "k n H W"],
     rays: Rays,
     reach: Tensor,
     about: Tensor,
     paint: Callable[[Rays, Tensor], Tensor],
-) -> Float[Tensor, "3 n H W"]:
+) -> Float[Tensor, "k n H W"]:
     """Paint only the rays that may meet something: each of them as a picture of its own, of one pixel.
 
     Parameters
     ----------
-    picture : Tensor of shape (3, n, H, W)
+    picture : Tensor of shape (k, n, H, W)
         What all others show.
     rays : Rays
     reach : bool Tensor of shape (n, H, W)
@@ -143,7 +160,7 @@ def inside(
     about : Tensor of shape (n, ...)
         What is known of each image.
     paint : callable
-        Takes rays and what is known of the image of each, and returns colours.
+        Takes rays and what is known of the image of each, and returns what they show.
     """
     origin = rays.origin.expand_as(rays.way)[:, reach]
     few = Rays(origin[..., None, None], rays.way[:, reach][..., None, None])

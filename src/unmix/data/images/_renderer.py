@@ -1,6 +1,6 @@
 """Images that are drawn when they are asked for: rows in, pixels out, on any device."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -11,6 +11,7 @@ from torch import Tensor
 Paint = Callable[[Num[Tensor, "n k"]], UInt8[Tensor, "n h w c"]]
 
 _HOST, _DEVICE = 2**20, 2**29  # floats that a chunk of images works with: what fits a cache, and a GPU
+_REPEATED = 64  # rows in a chunk, at most, for each that takes the full work
 
 
 @final
@@ -30,6 +31,9 @@ class Renderer:
         Height, width and channels.
     work : int
         Floats that painting one image takes, which says how many are painted at a time.
+    shared : sequence of int
+        Columns of `values` that most of that work depends on, where `paint` does it once for all rows that
+        agree in them: such rows then come together, wherever they are among those that were asked for.
 
     Examples
     --------
@@ -44,8 +48,16 @@ class Renderer:
 
     dtype, ndim = np.dtype(np.uint8), 4
 
-    def __init__(self, paint: Paint, values: np.ndarray, shape: tuple[int, int, int], *, work: int) -> None:
-        self.paint, self.values, self.work = paint, values, work
+    def __init__(
+        self,
+        paint: Paint,
+        values: np.ndarray,
+        shape: tuple[int, int, int],
+        *,
+        work: int,
+        shared: Sequence[int] = (),
+    ) -> None:
+        self.paint, self.values, self.work, self.shared = paint, values, work, list(shared)
         self.shape = (len(values), *shape)
 
     def __len__(self) -> int:
@@ -81,7 +93,27 @@ class Renderer:
         if len(values) <= chunk:
             return self.paint(torch.tensor(values, device=device))
         images = torch.empty((len(values), *self.shape[1:]), dtype=torch.uint8, device=device)
-        for first in range(0, len(values), chunk):
-            part = torch.tensor(values[first : first + chunk], device=device)
-            images[first : first + chunk] = self.paint(part)
+        for rows in _alike(values[:, self.shared], chunk) if self.shared else _in_turn(len(values), chunk):
+            images[rows] = self.paint(torch.tensor(values[rows], device=device))
         return images
+
+
+def _in_turn(n: int, chunk: int) -> Iterator[slice]:
+    """Return rows as they come, a chunk at a time."""
+    return (slice(first, first + chunk) for first in range(0, n, chunk))
+
+
+def _alike(values: np.ndarray, chunk: int) -> Iterator[np.ndarray]:
+    """Return rows in the order of their values, a chunk of different values at a time.
+
+    Examples
+    --------
+    >>> [rows.tolist() for rows in _alike(np.array([[5], [3], [5], [4], [3]]), 2)]
+    [[1, 4, 3], [0, 2]]
+    """
+    order = np.lexsort(values.T)
+    changes = (np.diff(values[order], axis=0) != 0).any(1)
+    number = np.concatenate([[0], np.cumsum(changes)])
+    for rows in np.split(order, np.flatnonzero(np.diff(number // chunk)) + 1):
+        # images of a chunk are in memory twice: where very many repeat a value, they are cut as well
+        yield from np.split(rows, range(_REPEATED * chunk, len(rows), _REPEATED * chunk))

@@ -42,6 +42,7 @@ def twin(
     random_state: int | np.random.Generator | None,
     work: int,
     channels: int = 3,
+    recoloured: Sequence[str] = (),
 ) -> FactorDataset:
     """Return a set whose images are painted from their factors, when they are asked for.
 
@@ -56,10 +57,14 @@ def twin(
     work : int
         Floats that painting one pixel takes.
     channels : int
+    recoloured : sequence of str
+        Factors that change colours alone, where `paint` works out the rest once for images that differ in
+        nothing else.
     """
     check_size(size)
     sizes = tuple(factors.values())
     table = levels(sizes, n_samples, random_state)
     shape = (size, size, channels)
-    images = Renderer(partial(paint, size=size), table, shape, work=work * size * size)
+    shared = [j for j, name in enumerate(factors) if name not in recoloured] if recoloured else []
+    images = Renderer(partial(paint, size=size), table, shape, work=work * size * size, shared=shared)
     return FactorDataset(images, table, tuple(factors), sizes)
