@@ -1,6 +1,7 @@
 """Independent components in passes over blocks of rows: sums, whitening, rotations, reliability."""
 
 from ._blocks import block_rows
+from ._distinct import distinct
 from ._reliability import Shape, labeller, stability
 from ._rotations import Goal, Solution, fixed_point, polar, quasi_newton
 from ._sums import CONTRASTS
@@ -8,6 +9,7 @@ from ._white import HELD, RTOL, Spread, White, Whitening, shape_of_codes, spread
 
 __all__ = [
     "CONTRASTS",
+    "distinct",
     "HELD",
     "RTOL",
     "block_rows",

@@ -80,6 +80,8 @@ def drawn(seen: Pictures, place: Place) -> torch.Tensor:
         _held.clear()
         quick = spot.type == "cuda" and seen.name not in _SLOW
         _held[key] = seen.images(spot) if quick else _read_or_drawn(seen, place, name, spot)
+        if spot.type == "cuda":
+            torch.cuda.empty_cache()  # drawing takes twice the memory of the images, which others need
     return _held[key]
 
 

@@ -3,10 +3,14 @@
 from functools import partial
 
 import numpy as np
+import torch
 from scipy.stats import differential_entropy
+from sklearn.preprocessing import KBinsDiscretizer
 
 from unmix.estimators import FastICA
 from unmix.metrics import dci, factor_vae_score, infomec, mcc, mig, sap
+from unmix.solvers.ica import distinct
+from unmix.training import device as device_of
 
 from ...engine import NOISE, PIXELS, ROTATION, Place
 from .._references import rotated
@@ -91,6 +95,27 @@ def independent(codes: np.ndarray, seed: int, device: str, *, rtol: float = 1e-3
     given = {"rtol": rtol, "scale": "mixing", "n_restarts": 3, "device": device, "random_state": seed}
     found = [FastICA(fun=fun, **given).fit(codes).transform(codes) for fun in CONTRASTS]  # type: ignore[arg-type]
     return min(found, key=entropy)
+
+
+def without_surplus(components: np.ndarray, device: str) -> np.ndarray:
+    """Return the components that do not follow from the others: at most half of their variance does."""
+    return components[:, distinct(torch.from_numpy(components).to(device_of(device)))]
+
+
+def levels(components: np.ndarray, n_values: int = 10) -> np.ndarray:
+    """Return the number of the value that each component is nearest to, of as many as codes of `QLAE` have.
+
+    The values of a component are its own, by k-means in one dimension.
+
+    Examples
+    --------
+    >>> levels(np.array([[0.0], [0.1], [5.0], [5.2]]), 2).T
+    array([[0., 0., 1., 1.]])
+    """
+    nearest = KBinsDiscretizer(
+        n_values, encode="ordinal", strategy="kmeans", subsample=20_000, random_state=0
+    )
+    return nearest.fit_transform(components)
 
 
 def entropy(codes: np.ndarray) -> float:

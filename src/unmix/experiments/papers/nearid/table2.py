@@ -8,14 +8,16 @@ checkpoint by InfoM, that is by looking at factors: such a choice is a row of it
 weight decay that reconstructs within 1 dB of the best. ICA is fitted to the codes of all images and drops
 directions that are not used. Beside them stand principal components of pixels after the same ICA, a rotation
 of the truth, and noise, whose InfoM alone is above one half. The paper took four rows from Hsu et al. (2023),
-arXiv:2305.18378.
+arXiv:2305.18378. Distinct components are those of ICA without the ones that follow from the others: a code
+has more directions than its factors need, and what networks put there are bent copies of what other
+components have. Ten levels round them to ten values each, as many as codes of QLAE have.
 """
 
 from ...engine import Cell
 from .._pictures.models import AE, HSU
 from .._pictures.scores import MORE, PARTS, REFERENCES
 from .._pictures.twins import OTHER, TWINS
-from ._pictures import BY_FACTORS, BY_FACTORS_ICA, ICA, OF_ICA, run
+from ._pictures import BY_FACTORS, BY_FACTORS_ICA, COMPONENTS, ICA, OF_DISTINCT, OF_ICA, OF_LEVELS, run
 
 __all__ = ["BUDGETS", "CELLS", "run"]
 
@@ -41,14 +43,12 @@ PAPER_MEAN = {
     "BioAE": (0.54, 0.75, 0.36),
     ICA: (0.65, 0.83, 0.40),
 }
-CHOSEN = ", chosen by factors"
-
-
+CHOSEN, DISTINCT, LEVELS = ", chosen by factors", ", distinct", ", distinct, ten levels"
 LARGE = ", published networks"
 
 
 def _cells(row: str, model: str, twin: str, suffix: str = "", more: tuple[str, ...] = ()) -> tuple[Cell, ...]:
-    known = PAPER.get((row.removesuffix(LARGE).removesuffix(CHOSEN), twin), ())
+    known = PAPER.get((row.removesuffix(LARGE).partition(",")[0], twin), ())
     paper = dict(zip(PARTS, known, strict=False))
     settings = {"task": "scores", "model": model, "twin": twin}
     return tuple(
@@ -78,7 +78,10 @@ def _of_twin(twin: str) -> tuple[Cell, ...]:
         *_cells("QLAE" + LARGE, "QLAE", twin, more=MORE),
         *_cells(ICA + LARGE, AE, twin, OF_ICA, more=MORE),
         *_cells(ICA + CHOSEN + LARGE, AE, twin, BY_FACTORS_ICA),
+        *_cells(ICA + DISTINCT + LARGE, AE, twin, OF_DISTINCT, more=(*MORE, COMPONENTS)),
+        *_cells(ICA + LEVELS + LARGE, AE, twin, OF_LEVELS, more=MORE),
         *(cell for row in REFERENCES for cell in _cells(row, row, twin, more=MORE)),
+        *(cell for row in REFERENCES for cell in _cells(row + LEVELS, row, twin, OF_LEVELS)),
     )
 
 
