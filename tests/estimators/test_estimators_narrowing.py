@@ -51,6 +51,19 @@ def test_units_of_wide_codes_change_nothing():
     torch.testing.assert_close(*found, atol=1e-3, rtol=0)
 
 
+def test_samples_in_order_are_as_good_as_shuffled_ones(monkeypatch):
+    """What varies between the first samples says little about all: they may show one and the same thing."""
+    monkeypatch.setattr("unmix.estimators._narrowing._SAMPLES", 100)
+    begun, member = wide_and_narrow(n=3)
+    generator = torch.Generator().manual_seed(1)
+    x = torch.randn(2000, 3, generator=generator) @ torch.randn(3, 7, generator=generator)
+    x[:200] = x[0] + 0.001 * torch.randn(200, 7, generator=generator)
+    start_narrow(member, begun, x)
+    with torch.no_grad():
+        wide, found = begun.decoder(begun.encode(x)), member.decoder(member.encode(x))
+    assert float((wide - found).square().mean() / wide.var()) < 1e-3
+
+
 def test_a_fit_keeps_both_parts_and_goes_through_a_file(tmp_path):
     model = unmix.Autoencoder(2, wide=5, max_iter=9, batch_size=100, n_restarts=2, random_state=0).fit(X)
     assert model.history_.n_steps == 27 and model.transform(X).shape == (300, 2) and len(model.restarts_) == 2

@@ -49,13 +49,19 @@ def start_narrow(member: Any, begun: Any, x: Any) -> None:
     last, after = _network(member)
     before.load_state_dict(begun.encoder.state_dict())
     after.load_state_dict(_network(begun).state_dict())
-    samples = x[:_SAMPLES] if isinstance(x, Tensor) else x.head(_SAMPLES)[0]
-    codes = in_chunks(begun.eval().encode, samples, 512)
+    codes = in_chunks(begun.eval().encode, _some(x), 512)
     rows, back = _directions(codes.double(), _moved(begun.decoder, codes[:_MOVED]).double(), len(first.bias))
     centre = codes.double().mean(0)
     for layer, weight, bias in ((first, rows, -rows @ centre), (last, back, centre)):
         layer.weight.copy_(weight)
         layer.bias.copy_(bias)
+
+
+def _some(x: Any) -> Tensor:
+    """Return samples at random: images are often stored in the order of what is seen in them."""
+    if not isinstance(x, Tensor):
+        return x.head(_SAMPLES)[0]
+    return x[torch.randperm(len(x), generator=torch.Generator().manual_seed(0))[:_SAMPLES].to(x.device)]
 
 
 def _network(objective: Any) -> Any:

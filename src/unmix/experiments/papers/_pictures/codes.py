@@ -21,7 +21,6 @@ Make = Callable[..., Any]
 
 _CHUNK, _COMPARED = 4096, 1000
 _SLOW = ("MPI3D",)  # sets that a GPU draws more slowly than it reads them
-_held: dict[str, torch.Tensor] = {}  # the images that this process drew last
 
 
 class Learned(NamedTuple):
@@ -73,16 +72,14 @@ def learned(make: Make, settings: dict[str, Any], seed: int, budget: str, place:
 
 
 def drawn(seen: Pictures, place: Place) -> torch.Tensor:
-    """Return all images on the device; a process draws them once for runs that follow each other."""
+    """Return all images on the device, which has no more memory than those that train at once need."""
     spot = device_of(place.device)
     name = f"{seen.name}-{seen.data.images.shape[1]}-{len(seen.rows)}"
-    if (key := f"{name} {spot}") not in _held:
-        _held.clear()
-        quick = spot.type == "cuda" and seen.name not in _SLOW
-        _held[key] = seen.images(spot) if quick else _read_or_drawn(seen, place, name, spot)
-        if spot.type == "cuda":
-            torch.cuda.empty_cache()  # drawing takes twice the memory of the images, which others need
-    return _held[key]
+    quick = spot.type == "cuda" and seen.name not in _SLOW
+    images = seen.images(spot) if quick else _read_or_drawn(seen, place, name, spot)
+    if spot.type == "cuda":
+        torch.cuda.empty_cache()  # drawing takes more memory than the images
+    return images
 
 
 def _read_or_drawn(seen: Pictures, place: Place, name: str, spot: torch.device) -> torch.Tensor:
