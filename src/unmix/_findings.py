@@ -46,6 +46,8 @@ class Changes:
     n_domains: Any = None
 
     def __str__(self) -> str:
+        if self.guaranteed is None:  # of images no graph is learnt
+            return f"{len(self.domains)} domains; no graph says which latents they guarantee."
         sure, n = int(np.sum(self.guaranteed)), len(self.guaranteed)
         rest = "" if sure == n else f"; all would need {np.max(self.needed_domains)} domains"
         if_right = "If this graph and the changes are right"

@@ -33,6 +33,10 @@ def test_domains_are_known_by_their_labels(fitted):
             fitted.sample(6, domains=bad)
 
 
+def test_what_it_found_about_domains_can_be_printed(fitted):
+    assert str(fitted.findings().domains) == "2 domains; no graph says which latents they guarantee."
+
+
 def test_the_same_noise_in_another_domain_keeps_the_latents_that_do_not_change(fitted):
     import torch
 

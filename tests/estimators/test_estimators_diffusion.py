@@ -104,7 +104,8 @@ def test_a_killed_fit_goes_on_to_the_same_bits(member, n_steps, fitted, tmp_path
         stopped.fit(IMAGES)
     monkeypatch.setattr(_loop.Keeper, "save", saved)
     torch.manual_seed(99)  # what a resumed fit must not depend on
-    model = stopped.fit(IMAGES)
+    model = stopped.set_params(samples=tmp_path / "sheets").fit(IMAGES)  # nor on who watches it
+    assert any((tmp_path / "sheets").iterdir())
     codes = fitted(member).transform(IMAGES)
     np.testing.assert_array_equal(model.transform(IMAGES), codes)
     np.testing.assert_array_equal(model.inverse_transform(codes), fitted(member).inverse_transform(codes))

@@ -14,11 +14,8 @@ from unmix._group import current, numbers_from
 from unmix._untrusted import read_object
 
 _ROOMS = ("unmix.nn", "unmix.penalties", "unmix.training")
-_ELSEWHERE = (
-    "checkpoint",
-    "verbose",
-    "random_state",
-)  # do not change what is computed; the seed is kept apart
+# do not change what is computed; the seed is kept apart
+_ELSEWHERE = ("checkpoint", "samples", "verbose", "random_state")
 
 
 def encode(value: Any) -> Any:
