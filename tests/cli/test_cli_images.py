@@ -36,6 +36,15 @@ def test_balls_keep_where_they_are(tmp_path, capsys):
     assert np.load(out / "positions.npy").shape == np.load(out / "resting.npy").shape == (10, 4, 2)
 
 
+def test_coordinates_of_balls_rest_apart_where_that_is_asked_for(tmp_path):
+    run("simulate", "balls", "--n-samples", 200, "--size", 16, "--out", tmp_path / "together")
+    run("simulate", "balls", "--n-samples", 200, "--size", 16, "--apart", "--out", tmp_path / "apart")
+    x, y = (np.load(tmp_path / "together" / "resting.npy")[..., axis] for axis in (0, 1))
+    assert (x == y).all()
+    x, y = (np.load(tmp_path / "apart" / "resting.npy")[..., axis] for axis in (0, 1))
+    assert (x != y).any()
+
+
 @pytest.mark.parametrize(
     "arguments, words",
     [
@@ -45,6 +54,9 @@ def test_balls_keep_where_they_are(tmp_path, capsys):
         (["shapes3d", "--n-balls", 2], "`--n-balls` must be left out"),
         (["shapes3d", "--n-latents", 3], "`--n-latents` must be left out"),
         (["shapes3d", "--kind", "mixture"], "`--kind` must be left out"),
+        (["shapes3d", "--apart"], "`--apart` must be left out"),
+        (["--n-balls", 2], "`--n-balls` must be left out for tables"),
+        (["--size", 16], "`--size` must be left out for tables"),
         (["triangles"], "triangles"),
     ],
 )

@@ -60,7 +60,7 @@ def test_every_row_of_a_long_file_must_be_finite(x):
 
 
 def test_evaluate_says_how_many_rows_it_used(x, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("unmix.cli._judge.MOST", 8 * 200)
+    monkeypatch.setattr("unmix.cli._scored.MOST", 8 * 200)
     np.save(tmp_path / "z.npy", x)
     assert called("evaluate", tmp_path / "z.npy", tmp_path / "z.npy") == 0
     assert "Computed on 200 of 500 rows" in capsys.readouterr().out
@@ -71,7 +71,7 @@ def test_evaluate_says_how_many_rows_it_used(x, tmp_path, monkeypatch, capsys):
         found.append(json.loads(capsys.readouterr().out))
     assert found[0]["mcc"]["n_samples"] == 200
     alike(*found)
-    monkeypatch.setattr("unmix.cli._judge.MOST", 12 * 200)
+    monkeypatch.setattr("unmix.cli._scored.MOST", 12 * 200)
     assert called("evaluate", tmp_path / "z.npz", tmp_path / "z.npy", "--x", tmp_path / "z.npy") == 0
     assert "Computed on 200 of 500 rows" in capsys.readouterr().out
 

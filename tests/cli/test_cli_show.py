@@ -89,6 +89,28 @@ def test_images_of_known_factors_are_scored_in_the_report(unmix, unmix_json, tmp
     assert "How close to the truth?" in page and "pixel PCA + ICA" in page
 
 
+def test_codes_of_images_are_scored_beside_components_of_pixels(unmix, unmix_json, tmp_path):
+    unmix("simulate", "dsprites", "--size", "16", "--n-samples", "200", "--out", tmp_path / "set")
+    factors = read(tmp_path / "set" / "factors.csv").values
+    np.save(tmp_path / "z.npy", factors[:, [3, 4]])
+    asked = ("evaluate", tmp_path / "set", tmp_path / "z.npy", "--metrics", "mcc,sap")
+    told = unmix_json(*asked, "--x", tmp_path / "set")
+    assert told["mcc"]["value"] == package.metrics.mcc(factors, factors[:, [3, 4]])
+    assert 0 < told["mcc"]["beside"]["pixel PCA + ICA"] < 1 and 0 < told["mcc"]["floor"] < 1
+    assert told["sap"]["value"] == unmix_json(*asked)["sap"]["value"]
+    table = ("evaluate", tmp_path / "set" / "factors.csv", tmp_path / "z.npy", "--x", tmp_path / "set")
+    assert unmix_json(*table)["mcc"]["beside"] == told["mcc"]["beside"]
+
+
+def test_images_to_score_by_must_have_factors_and_as_many_rows(world, unmix, tmp_path):
+    Image.fromarray(np.zeros((8, 8), dtype=np.uint8)).save(tmp_path / "a.png")
+    np.save(tmp_path / "z.npy", np.eye(5))
+    said = unmix("evaluate", tmp_path, tmp_path / "z.npy")
+    assert said.code == 2 and "`Z_TRUE` must be images of known factors" in said.err
+    said = unmix("evaluate", tmp_path / "z.npy", tmp_path / "z.npy", "--x", world / "images.npy")
+    assert said.code == 2 and "must have the same rows, got [5, 5, 60]" in said.err
+
+
 REFUSED = [
     (
         ("show", "{of_tables}", "--data", "{images}", "--out", "o"),

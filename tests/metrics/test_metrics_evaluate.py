@@ -374,3 +374,14 @@ def test_other_codes_stand_beside_these_and_are_scored_like_them(tmp_path):
     assert plain["mcc"].interval == beside["mcc"].interval, "nothing is drawn for them"
     with pytest.raises(ValueError, match="`pixels` must have 200 rows"):
         evaluate(z, -z, references={"pixels": other[:50]})
+
+
+def test_references_leave_the_scores_readable_in_eighty_columns():
+    z = np.random.default_rng(0).normal(size=(100, 2))
+    scores = evaluate(
+        z, -z, metrics=("mcc", "dci"), references={"pixel PCA + ICA": z[:, ::-1]}, random_state=0
+    )
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(scores)
+    printed = console.export_text()
+    assert "…" not in printed and "raw x" not in printed and "dci.disentanglement" in printed

@@ -289,3 +289,19 @@ def test_blank_lines_of_one_column_are_rows_however_many_there_are(size, blanks,
     (tmp_path / "one.csv").write_text("a\n" + "1.5\n" * 30 + "\n" * blanks + "2.5\n" * 30 + "\n" * 100)
     with pytest.raises(ValueError, match=f"column 'a' has {blanks} "):
         tables.read(tmp_path / "one.csv")
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n3,4\n", 'a,b\n"x\ny",2\nz,4\n'], ids=["pieces", "whole"])
+def test_no_thread_of_arrow_outlives_the_reading_of_a_csv_file(tmp_path, monkeypatch, text):
+    import pyarrow.csv
+
+    asked, as_ever = [], pyarrow.csv.read_csv
+
+    def watched(stream, options, *others):
+        asked.append(options.use_threads)
+        return as_ever(stream, options, *others)
+
+    monkeypatch.setattr("unmix.tables._csv.pcsv.read_csv", watched)
+    (tmp_path / "x.csv").write_text(text)
+    tables.read(tmp_path / "x.csv")
+    assert asked and not any(asked)  # such a thread aborts a program that ends soon after

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from ..tables import Columns, check_writable
-from ._drawn import latents_of
 from ._features import is_sae, report_features
 from ._images import domains_of, of_images
 from ._images import read as read_images
@@ -15,6 +14,7 @@ from ._models import columns_for, load, recipe_of
 from ._naming import Sets, beside, checked
 from ._output import Json, Seed, print_json, tell
 from ._reading import Force, Id, refuse_existing
+from ._scored import scored
 from ._verdict import DOMAINS, Effort, Spend, short, warn
 
 EVALUATE_EXAMPLE = (
@@ -25,14 +25,21 @@ REPORT_EXAMPLE = (
 )
 OF_TABLES = ("--id", "--variable-sets")
 SCORES = (".json", ".csv", ".html")
-MOST = 2**24  # numbers of both tables that are kept of long files
 
 
 def evaluate(
-    z_true: Annotated[str, typer.Argument(metavar="Z_TRUE", help="True latents (`z` of an NPZ file).")],
+    z_true: Annotated[
+        str,
+        typer.Argument(
+            metavar="Z_TRUE", help="True latents (`z` of an NPZ file), or images of known factors."
+        ),
+    ],
     z_hat: Annotated[str, typer.Argument(metavar="Z_HAT", help="Estimated latents, same rows.")],
     x: Annotated[
-        str | None, typer.Option("--x", help="Observed data, to score raw x beside the estimate.")
+        str | None,
+        typer.Option(
+            "--x", help="Observed data, to score raw x beside the estimate; of images, PCA + ICA of pixels."
+        ),
     ] = None,
     metrics: Annotated[
         str, typer.Option("--metrics", help="Names of metrics with commas between them, or `all`.")
@@ -56,13 +63,10 @@ def evaluate(
     if out is not None:
         check_writable(out, SCORES)
     refuse_existing(out, force)
-    asked = [(z_true, ("z", "z_true")), (z_hat, ("z_hat", "z")), *([] if x is None else [(x, None)])]
-    (truth, codes, *raw), said = latents_of(asked, MOST, random_state)
+    given, said = scored(z_true, z_hat, x, random_state)
     names = [name.strip() for name in metrics.split(",") if name.strip()]
-    declared = _discrete(discrete, truth.shape[1])
-    found = score(
-        truth, codes, metrics=names, x=raw[0] if raw else None, discrete=declared, random_state=random_state
-    )
+    declared = _discrete(discrete, given["z_true"].shape[1])
+    found = score(**given, metrics=names, discrete=declared, random_state=random_state)
     if out is not None:
         found.write(out)
     if as_json:

@@ -14,6 +14,7 @@ from ._simulate_images import ImageSet, simulate_images
 
 _OF_SPARSE = ("n_observed", "structure", "latents")
 _OF_MIXTURES = ("components", "mask_size", "graph_degree", "delta", "theta", "n_layers")
+_OF_IMAGES = ("size", "n_balls", "apart")
 _N_SAMPLES = 10_000
 EXAMPLE = "Example: [bold]unmix simulate --profile tall --n-latents 5 --noise 0.1 --out data.npz[/]"
 
@@ -72,6 +73,9 @@ class Simulate:
     n_balls: Annotated[
         int | None, typer.Option("--n-balls", help="Of balls: how many. [default: 2]", show_default=False)
     ] = None
+    apart: Annotated[
+        bool, typer.Option("--apart", help="Of balls: x and y of a ball rest each for itself, not together.")
+    ] = False
     noise: Annotated[float, typer.Option(help="Noise added to x, in standard deviations of x.")] = 0.0
     latents: Annotated[Latents | None, typer.Option(help="Law of the latents.")] = None
     components: Annotated[
@@ -101,8 +105,10 @@ class Simulate:
 def simulate(given: Simulate) -> None:
     """Simulate observed data from known latents: mixed sparsely, resting in a mixture, or shown in images."""
     if given.images is not None:
-        _refuse_settings(given)
+        others = ("kind", "n_latents", *_OF_SPARSE, *_OF_MIXTURES, "profile", "noise")
+        _refuse_settings(given, others, "images, which have no such setting")
         return simulate_images(given)
+    _refuse_settings(given, _OF_IMAGES, "tables, it is for images. Name a set of these, such as balls")
     check_writable(given.out, (".npz",))
     refuse_existing(given.out, given.force)
     data = _sparse(given) if given.kind is Kind.sparse else _mixture(given)
@@ -114,12 +120,12 @@ def simulate(given: Simulate) -> None:
         tell(*_story(data), f"{size}: {given.out}")
 
 
-def _refuse_settings(given: Simulate) -> None:
-    """Refuse settings of mixings, where images are wanted."""
-    for name in ("kind", "n_latents", *_OF_SPARSE, *_OF_MIXTURES, "profile", "noise"):
+def _refuse_settings(given: Simulate, names: tuple[str, ...], wanted: str) -> None:
+    """Refuse settings of mixings where images are wanted, and the other way round."""
+    for name in names:
         if vars(given)[name] != getattr(Simulate, name):
             option = "--" + name.replace("_", "-")
-            raise ValueError(f"`{option}` must be left out for images, which have no such setting.")
+            raise ValueError(f"`{option}` must be left out for {wanted}.")
 
 
 def _shared(given: Simulate, profiles: tuple[str, ...], others: tuple[str, ...]) -> dict[str, Any]:

@@ -13,16 +13,23 @@ def simulate_images(given: Any) -> None:
     from ..data import images
 
     settings = {name: vars(given)[name] for name in ("n_samples", "size", "random_state")}
-    if given.n_balls is not None:
-        if given.images is not ImageSet.balls:
-            raise ValueError(f"`--n-balls` must be left out for {given.images.value}, which has none.")
-        settings["n_balls"] = given.n_balls
+    settings |= _of_balls(given)
     out = images.check_folder(given.out, given.force, option="--out")
     data = getattr(images, given.images.value)(**settings)
     images.write_images(
         out, data, source=f"unmix simulate {given.images.value}", force=given.force, progress=True
     )
     _tell_set(given, data)
+
+
+def _of_balls(given: Any) -> dict[str, Any]:
+    """Return the settings that balls alone have, and refuse them for other sets."""
+    settings: dict[str, Any] = {} if given.n_balls is None else {"n_balls": given.n_balls}
+    settings |= {"together": False} if given.apart else {}
+    if settings and given.images is not ImageSet.balls:
+        option = "--n-balls" if "n_balls" in settings else "--apart"
+        raise ValueError(f"`{option}` must be left out for {given.images.value}, which has no balls.")
+    return settings
 
 
 def _tell_set(given: Any, data: Any) -> None:

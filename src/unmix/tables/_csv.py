@@ -219,7 +219,7 @@ def _arrow(
     if len(wanted) <= _TOGETHER:
         return _some(stream, layout, names, settings, types, **how)
     held = b"".join(iter(lambda: stream.read(_PIECE), b""))
-    tables, how = [], {"use_threads": False, "block_size": max(_PIECE, len(held))} | how
+    tables, how = [], {"block_size": max(_PIECE, len(held))} | how
     for start in range(0, len(wanted), _TOGETHER):
         few = wanted[start : start + _TOGETHER]
         known = {name: types[name] for name in few if name in types}
@@ -240,6 +240,7 @@ def _some(
 ) -> pa.Table:
     alone = len(names) == 1  # a row whose one cell is missing is a blank line
     skipped = layout.blank + layout.header
+    reading = {"use_threads": False} | reading  # one of Arrow's would let go of a stream while Python ends
     return pcsv.read_csv(
         stream,
         pcsv.ReadOptions(column_names=names, skip_rows=skipped, **reading),
@@ -262,8 +263,8 @@ def _in_pieces(
     yield _split(part)
 
     def parsed(piece: bytes) -> Parts:
-        reading: dict[str, Any] = {"use_threads": False, "block_size": max(_PIECE, len(piece))}
-        return _split(_arrow(pa.BufferReader(piece), further, names, settings, known, **reading))
+        size = max(_PIECE, len(piece))
+        return _split(_arrow(pa.BufferReader(piece), further, names, settings, known, block_size=size))
 
     yield from _side_by_side(parsed, pieces)
 

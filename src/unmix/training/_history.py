@@ -182,7 +182,7 @@ class Record:
 def not_finite(what: str, value: float, step: int, kept: str) -> str:
     """Say what broke, where, what is saved and what to try."""
     return (
-        f"{what} must stay finite, got {value} at step {step}. {kept} Try a smaller `lr`, `clip_norm=1.0`, "
+        f"{what} must stay finite, got {value} at step {step}. {kept} Try a smaller `lr`, clipped gradients, "
         f"a smaller or slowly growing weight for this term, or full precision (`precision=None`)."
     )
 

@@ -177,6 +177,13 @@ def test_a_folder_that_was_tampered_with_is_refused(tmp_path, file, text, words)
         read_images(folder)
 
 
+def test_a_folder_without_its_factors_says_so(tmp_path):
+    folder = write_images(tmp_path / "shapes", shapes3d(4, size=16, random_state=0))
+    (folder / "factors.csv").unlink()
+    with pytest.raises(ValueError, match=r"factors.csv` must be there"):
+        read_images(folder)
+
+
 def test_factors_that_do_not_match_the_images_are_refused(tmp_path):
     folder = write_images(tmp_path / "shapes", shapes3d(4, size=16, random_state=0))
     lines = (folder / "factors.csv").read_text().splitlines()
@@ -265,6 +272,17 @@ def test_files_that_are_cut_off_are_named(tmp_path, make):
         load_factors(path)
 
 
+def test_an_hdf5_file_with_damaged_pixels_is_named_when_they_are_read(tmp_path):
+    shapes3d_file(tmp_path / "x.h5")
+    content = bytearray((tmp_path / "x.h5").read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 5000] = bytes(5000)
+    (tmp_path / "x.h5").write_bytes(content)
+    data = load_factors(tmp_path / "x.h5")
+    with pytest.raises(ValueError, match=r"x.h5` must be a whole HDF5 file"):
+        data.images[:]
+
+
 def test_an_npy_file_that_is_cut_off_or_pickled_is_named(tmp_path):
     np.save(tmp_path / "x.npy", pixels(9, 8, 8, 3))
     (tmp_path / "x.npy").write_bytes((tmp_path / "x.npy").read_bytes()[:-50])
@@ -308,6 +326,46 @@ def test_labels_that_do_not_match_are_refused(tmp_path):
     labelled_folder(tmp_path / "g", "labels.npy", (4, 8, 5, 4, 4, 4, 6, 4, 4))
     with pytest.raises(ValueError, match="at most 3 values of object_shape, got 4"):
         load_factors(tmp_path / "g")
+
+
+@pytest.mark.parametrize("label", [np.nan, 7.0])
+def test_labels_that_are_missing_or_unknown_are_refused_by_file_and_factor(tmp_path, label):
+    h5py = pytest.importorskip("h5py")
+    shapes3d_file(tmp_path / "x.h5")
+    with h5py.File(tmp_path / "x.h5", "r+") as file:
+        file["labels"][3, 4] = label
+    with pytest.raises(
+        ValueError, match=r"x.h5` must have the values of Shapes3D as labels, got others for shape"
+    ):
+        load_factors(tmp_path / "x.h5")
+
+
+def test_classes_of_dsprites_that_are_unknown_are_refused_by_file_and_factor(tmp_path):
+    bits, classes = dsprites_file(tmp_path / "x.npz")
+    classes[3, 1] = 9
+    np.savez(tmp_path / "x.npz", imgs=bits, latents_classes=classes)
+    with pytest.raises(
+        ValueError, match=r"x.npz` must have `latents_classes` from 0 to 2 for shape, got 0 to 9"
+    ):
+        load_factors(tmp_path / "x.npz")
+
+
+def test_pictures_beside_labels_are_in_order_of_their_numbers(tmp_path):
+    images, _ = labelled_folder(tmp_path, "labels.npy", (3, 8, 5, 4, 4, 4, 6, 4, 4))
+    folder = tmp_path / "images"
+    for file in folder.iterdir():
+        file.rename(folder / f"{int(file.stem)}.png")  # 10.png comes before 2.png by name
+    np.testing.assert_array_equal(load_factors(tmp_path).images[:], images)
+    (folder / "10.png").rename(folder / "99.png")
+    with pytest.raises(ValueError, match="named by the numbers 0 to 59, got none of number 10"):
+        load_factors(tmp_path)
+
+
+def test_labels_that_are_no_numbers_are_refused(tmp_path):
+    _, factors = labelled_folder(tmp_path, "labels.npy", (2, 8, 5, 4, 4, 4, 6, 4, 4))
+    np.save(tmp_path / "labels.npy", np.where(np.arange(9) + factors[:, :1] == 0, np.nan, factors))
+    with pytest.raises(ValueError, match="a number for each factor of each image, got NaN"):
+        load_factors(tmp_path)
 
 
 @pytest.mark.parametrize(

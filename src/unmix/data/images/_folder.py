@@ -125,6 +125,8 @@ def load_folder(path: str | os.PathLike[str]) -> FactorDataset:
 
 
 def _table(path: Path, names: tuple[str, ...]) -> np.ndarray:
+    if not path.is_file():
+        raise ValueError(f"`{path}` must be there, a row of factors for each image. Write the set again.")
     with path.open(encoding="utf-8") as file:
         header = tuple(file.readline().strip().split(","))
         if header != (names or ("",)):

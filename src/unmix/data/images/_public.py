@@ -1,6 +1,7 @@
 """The public files of the benchmarks, in the layouts in which they are published."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,21 +47,24 @@ def read_h5(path: Path, size: int | None) -> FactorDataset:
     with whole(path, "HDF5 file"):
         file = h5py.File(path, "r")
         images, labels = file["images"], np.asarray(file["labels"])
-        stored = Stored(lambda rows: images[rows], images.shape, images.dtype)
+        stored = Stored(partial(_of_h5, path, images), images.shape, images.dtype)
     _check_colour(path, stored.shape, stored.dtype)
     _check_count(path, len(labels), len(stored))
-    with whole(path, "HDF5"):
-        stored[len(stored) - 1]
+    stored[len(stored) - 1]  # is the last one there?
     steps, starts = (np.array(numbers) for numbers in _SHAPES3D)
     if labels.ndim != 2 or labels.shape[1] != len(steps):
         raise _mismatch(path, f"{len(steps)} columns of labels", f"labels of shape {labels.shape}")
     levels = (labels - starts) / steps
-    factors = np.round(levels).astype(np.int64)
-    off = np.abs(levels - factors).max(0)
-    if off.max() > 0.01:
+    off = np.abs(levels - np.clip(np.round(levels), 0, np.array(list(_shapes3d.FACTORS.values())) - 1)).max(0)
+    if not off.max() <= 0.01:  # also where a label is missing
         name = list(_shapes3d.FACTORS)[int(off.argmax())]
         raise _mismatch(path, "the values of Shapes3D as labels", f"others for {name}")
-    return _dataset(resized(stored, size), factors, _shapes3d.FACTORS)
+    return _dataset(resized(stored, size), np.round(levels).astype(np.int64), _shapes3d.FACTORS)
+
+
+def _of_h5(path: Path, images: Any, rows: np.ndarray) -> np.ndarray:
+    with whole(path, "HDF5 file"):
+        return images[rows]
 
 
 def read_dsprites(path: Path, size: int | None) -> FactorDataset:
@@ -71,6 +75,10 @@ def read_dsprites(path: Path, size: int | None) -> FactorDataset:
     _check_count(path, len(classes), len(bits))
     if classes.ndim != 2 or classes.shape[1] != 6 or classes[:, 0].any():
         raise _mismatch(path, "six columns of `latents_classes`, the first 0", f"shape {classes.shape}")
+    for (factor, n), column in zip(_dsprites.FACTORS.items(), classes.T[1:], strict=True):
+        if not set(np.unique(column)) <= set(range(n)):
+            found = f"{column.min()} to {column.max()}"
+            raise _mismatch(path, f"`latents_classes` from 0 to {n - 1} for {factor}", found)
     images = Stored(lambda rows: 255 * np.asarray(bits[rows])[..., None], (*bits.shape, 1))
     return _dataset(resized(images, size), classes[:, 1:].astype(np.int64), _dsprites.FACTORS)
 
@@ -131,14 +139,26 @@ def read_labelled(folder: Path, size: int | None) -> FactorDataset:
     factors, values = LABELS[name], np.asarray(npy(folder / name))
     files = picture_files(folder / "images")
     _check_count(folder / name, len(values), len(files))
+    files = _by_number(folder / "images", files)
     if values.ndim != 2 or values.shape[1] != len(factors):
         raise _mismatch(folder / name, f"{len(factors)} columns", f"shape {values.shape}")
+    if not np.isfinite(values.astype(float)).all():
+        raise _mismatch(folder / name, "a number for each factor of each image", "NaN or infinity")
     found = [np.unique(column, return_inverse=True) for column in values.T]
     for (factor, n), (levels, _) in zip(factors.items(), found, strict=True):
         if len(levels) > n:
             raise _mismatch(folder / name, f"at most {n} values of {factor}", f"{len(levels)}")
     table = np.stack([codes.ravel() for _, codes in found], axis=1)
     return FactorDataset(resized(pictures(files), size), table, tuple(factors), _sizes(found))
+
+
+def _by_number(folder: Path, files: list[Path]) -> list[Path]:
+    """Return pictures by the numbers that they are named by, which are those of the rows of labels."""
+    named = {int(file.stem): file for file in files if file.stem.isdecimal()}
+    if lacking := set(range(len(files))) - named.keys():
+        wanted = f"pictures that are named by the numbers 0 to {len(files) - 1:,}"
+        raise _mismatch(folder, wanted, f"none of number {min(lacking):,}")
+    return [named[number] for number in range(len(files))]
 
 
 def _sizes(found: list[Any]) -> tuple[int, ...]:

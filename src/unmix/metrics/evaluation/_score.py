@@ -198,7 +198,7 @@ class Evaluation(Mapping[str, Score]):
 
         drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
         for name in rows[0]:
-            drawn.add_column(name, no_wrap=True)
+            drawn.add_column(name, no_wrap=name not in self.references)
         for row in rows[1:]:
             drawn.add_row(*map(Text, row))  # a name is no markup
         if self.warning:
@@ -216,7 +216,10 @@ class Evaluation(Mapping[str, Score]):
 
     def _few_rows(self) -> list[tuple[str, ...]]:
         rows = [_few(name, score, self.references) for name, score in self.scores.items()]
-        return [self._heads(_FEW_HEADINGS), *rows]
+        heads = self._heads(_FEW_HEADINGS)
+        raw = any(score.raw is not None for score in self.scores.values()) or not self.references
+        shown = [k for k, head in enumerate(heads) if raw or head != "raw x"]
+        return [tuple(row[k] for k in shown) for row in (heads, *rows)]
 
     def _csv(self) -> str:
         text = io.StringIO()
