@@ -12,7 +12,7 @@ from unmix.nn import jacobian, mlp, residual_mlp
 from unmix.objectives._slot import SlotObjective
 from unmix.objectives._vae import Objective
 from unmix.penalties import compositional_contrast, dependency_sparsity
-from unmix.solvers.slots._starts import rebase_slots
+from unmix.solvers.slots._starts import rebase_slots, start_in_unions
 from unmix.training._ensemble import Ensemble
 
 STEPS = {"batch_size": 100, "n_restarts": 1, "random_state": 0}
@@ -151,3 +151,18 @@ def test_the_second_start_is_taken_where_its_objective_is_lower(unequal, monkeyp
     assert not np.array_equal(
         found.transform(unequal.x), uneven(unequal, effort="plain").transform(unequal.x)
     )
+
+
+@pytest.mark.parametrize("as_told", [True, False])
+def test_a_code_whose_groups_have_other_sizes_is_left_for_one_that_began_at_random(
+    unequal, monkeypatch, as_told
+):
+    seen = []
+
+    def grouped(objective, *others):
+        seen.append(objective)
+        return start_in_unions(objective, *others)[0], as_told
+
+    monkeypatch.setattr("unmix.estimators._slot_autoencoder.start_in_unions", grouped)
+    assert len(uneven(unequal, effort="thorough").restarts_) == 2
+    assert len(seen) == (1 if as_told else 2) and len({id(objective) for objective in seen}) == len(seen)

@@ -66,7 +66,7 @@ class SlotAutoencoder(LatentEstimator):
         restarts begin at random and are trained with the penalty from the first step on.
     effort : {"plain", "usual", "thorough"}
         When a second start is tried where slots of unequal size are told: never (as in 0.1), with more than
-        4,000 rows, which takes half as long again, or always.
+        4,000 rows, or always. A fit then takes half as long again, or up to twice as long.
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories.
     n_restarts : int
@@ -184,8 +184,7 @@ class SlotAutoencoder(LatentEstimator):
         first = replace(pace, max_iter=warm_up, checkpoint=pace.folder("warm-up"))
         last = replace(pace, max_iter=max(1, pace.max_iter - warm_up), checkpoint=pace.folder("slots"))
         twice = informed and self._starts_twice(len(x))
-        n_last = last.max_iter * self.n_restarts
-        before, after, again = stages([warm_up, n_last, n_last * twice])
+        before, after, again = stages([warm_up, last.max_iter * self.n_restarts, pace.max_iter * twice])
         with before:
             plain = self._warmed_up(x, first) if warm_up else None
         unions = isinstance(self.slots, str)
@@ -195,23 +194,20 @@ class SlotAutoencoder(LatentEstimator):
             found, plain = find_slots(plain, x, generator, search=informed, unions=unions)
             self.slot_of_ = _numbers(found)
         improve = partial(rebase_slots, partition=self.partition_, from_here=unions) if informed else None
-        with after:
-            trained = self._slotted(x, last, plain, generator, improve)
-        if plain is None or not twice:
-            return trained
-        start = start_in_unions(plain, x, self.partition_, generator)
-        improve = partial(rebase_slots, partition=self.partition_, from_here=True)
-        with again:
-            last = replace(last, checkpoint=pace.folder("unions"))
-            return _lower(trained, self._slotted(x, last, start, generator, improve))
-
-    def _slotted(
-        self, x: Tensor, pace: Pace, plain: Objective | None, generator: torch.Generator, improve: Any
-    ) -> Trained:
-        """Train with the penalty, from the sparsest slots of a warm model where there is one."""
         members = build(self._networks, self.n_restarts, x, pace.seed)
         if plain is not None and improve is not None:
             _start(members, plain, x, generator, improve)
+        with after:
+            trained = self._slotted(members, x, last, improve)
+        if plain is None or not twice:
+            return trained
+        with again:
+            members = [self._grouped(plain, x, first, generator)]
+            last = replace(last, checkpoint=pace.folder("unions"))
+            return _lower(trained, self._slotted(members, x, last, improve))
+
+    def _slotted(self, members: list[Objective], x: Tensor, pace: Pace, improve: Any) -> Trained:
+        """Train with the penalty."""
         return train_restarts(
             members,
             {"penalty": self.weight, "scale": WEIGHT_SCALE},
@@ -221,6 +217,21 @@ class SlotAutoencoder(LatentEstimator):
             improve=None if self.additive else improve,
             improve_rounds=_SEARCHES,
         )
+
+    def _grouped(self, plain: Objective, x: Tensor, pace: Pace, generator: torch.Generator) -> Objective:
+        """Return a model that begins at sparse directions of a warm one, grouped by what they move together.
+
+        Where they come in groups of other sizes than those told, the warm code has lost latents: principal
+        components prefer the bends of a small slot to the last latents of a large one. Then directions are
+        those of networks that began at random.
+        """
+        start, as_told = start_in_unions(plain, x, self.partition_, generator)
+        if not as_told:
+            pace = replace(pace, checkpoint=pace.folder("random"))
+            start, _ = start_in_unions(self._warmed_up(x, pace, linear=False), x, self.partition_, generator)
+        (member,) = build(self._networks, 1, x, pace.seed)
+        member.encoder, member.decoder = start.encoder, start.decoder
+        return member
 
     def _starts_twice(self, n_rows: int) -> bool:
         """Whether slots of unequal size are told, and a second start is asked for."""
@@ -233,10 +244,10 @@ class SlotAutoencoder(LatentEstimator):
     def _finds(self) -> bool:
         return self.slots is None or (isinstance(self.slots, str) and self.slots == UNIONS)
 
-    def _warmed_up(self, x: Tensor, pace: Pace) -> Objective:
+    def _warmed_up(self, x: Tensor, pace: Pace, *, linear: bool = True) -> Objective:
         """Train for reconstruction alone, from principal components where networks have a linear part."""
         (member,) = build(self._plain, 1, x, pace.seed)
-        if has_linear_coordinates(member):
+        if linear and has_linear_coordinates(member):
             n = self.n_components_
             start_linear(member, principal(x, n), torch.eye(n).to(x))
         return train_restarts(

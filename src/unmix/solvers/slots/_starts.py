@@ -40,14 +40,17 @@ def start_in_unions(
     x: Float[Tensor, "n x"],
     partition: Sequence[Sequence[int]],
     generator: torch.Generator,
-) -> Objective:
-    """Return the model in its sparsest directions, in slots of these sizes that move the least together."""
-    basis, spread = _directions(objective, x, generator)
-    groups = sized_slots(np.asarray(spread.clamp_min(0).cpu()), [len(slot) for slot in partition], generator)
+) -> tuple[Objective, bool]:
+    """Return the model in its sparsest directions, in slots of these sizes that move the least together.
+
+    Also say whether these would be the sizes if nobody had told them.
+    """
+    basis, directions = _directions(objective, x, generator)
+    spread, sizes = np.asarray(directions.clamp_min(0).cpu()), [len(slot) for slot in partition]
     placed = torch.empty_like(basis)
-    for slot, group in zip(partition, groups, strict=True):
+    for slot, group in zip(partition, sized_slots(spread, sizes, generator), strict=True):
         placed[list(slot)] = basis[group]
-    return _moved_to(objective, placed)
+    return _moved_to(objective, placed), sorted(map(len, joined_slots(spread))) == sorted(sizes)
 
 
 def _directions(
