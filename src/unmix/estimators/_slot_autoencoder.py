@@ -204,7 +204,7 @@ class SlotAutoencoder(LatentEstimator):
         with again:
             members = [self._grouped(plain, x, first, generator)]
             last = replace(last, checkpoint=pace.folder("unions"))
-            return _lower(trained, self._slotted(members, x, last, improve))
+            return _lower(trained, self._slotted(members, x, last, None))
 
     def _slotted(self, members: list[Objective], x: Tensor, pace: Pace, improve: Any) -> Trained:
         """Train with the penalty."""

@@ -19,6 +19,7 @@ from ._unions import joined_slots, sized_slots
 
 _NOTHING = 0.15  # standard deviations of an observed variable that hardly count as influence
 _POINTS = 300  # at which Jacobians are taken
+_FEW_CHAINS = 18  # of a search that is one of several
 
 
 def find_slots(
@@ -29,7 +30,7 @@ def find_slots(
     With `unions` latents are grouped by what they move together, and the model has the directions that were
     grouped; else by likeness of what each moves, and the model is the same.
     """
-    basis, spread = _directions(objective, x, generator if search else None)
+    basis, spread = _directions(objective, x, generator if search else None, None)
     if not unions:
         return slots_of(np.asarray((spread / (spread + _NOTHING**2)).clamp_min(0).cpu())), objective
     return joined_slots(np.asarray(spread.clamp_min(0).cpu())), _moved_to(objective, basis)
@@ -45,7 +46,7 @@ def start_in_unions(
 
     Also say whether these would be the sizes if nobody had told them.
     """
-    basis, directions = _directions(objective, x, generator)
+    basis, directions = _directions(objective, x, generator, _FEW_CHAINS)
     spread, sizes = np.asarray(directions.clamp_min(0).cpu()), [len(slot) for slot in partition]
     placed = torch.empty_like(basis)
     for slot, group in zip(partition, sized_slots(spread, sizes, generator), strict=True):
@@ -54,13 +55,14 @@ def start_in_unions(
 
 
 def _directions(
-    objective: Objective, x: Tensor, generator: torch.Generator | None
+    objective: Objective, x: Tensor, generator: torch.Generator | None, n_chains: int | None
 ) -> tuple[Float[Tensor, "z z"], Float[Tensor, "z x"]]:
     """Return directions of the code, with a generator the sparsest, and the variance that each gives."""
     with torch.no_grad():
         G, covariance = _moments(_jacobians(objective, x), objective.encode(x))
     if generator is not None:
-        basis = sparsest_slots(G, covariance, [1] * objective.n_components, generator)
+        sizes = [1] * objective.n_components
+        basis = sparsest_slots(G, covariance, sizes, generator, n_chains=n_chains)
     else:
         basis = torch.diag(covariance.diagonal().rsqrt())
     back = torch.linalg.inv(basis)  # one latent of unit variance moves variables by a column of it
