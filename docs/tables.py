@@ -180,6 +180,7 @@ VIEWS: dict[str, View] = {
     },
     "worlds.domains": {
         "MCC within domains": (worlds.DEFAULT, "mcc"),
+        "defaults of 0.1": (worlds.BEFORE, "mcc"),
         "correlated prior": (domain_worlds.CORRELATED, "mcc"),
         'reads="all"': (domain_worlds.ALL, "mcc"),
         "iVAE": (domain_worlds.IDENTIFIABLE, "mcc"),
@@ -190,6 +191,7 @@ VIEWS: dict[str, View] = {
     },
     "worlds.slots": {
         "SIS": (worlds.DEFAULT, slots.SIS),
+        "defaults of 0.1": (worlds.BEFORE, slots.SIS),
         "slots not told": (slot_worlds.UNTOLD, slots.SIS),
         'slots="unions"': (slot_worlds.JOINED, slots.SIS),
         "started at the truth": (worlds.KEPT, slots.SIS),

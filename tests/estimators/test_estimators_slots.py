@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,7 +12,7 @@ from unmix.nn import jacobian, mlp, residual_mlp
 from unmix.objectives._slot import SlotObjective
 from unmix.objectives._vae import Objective
 from unmix.penalties import compositional_contrast, dependency_sparsity
-from unmix.solvers.slots._starts import rebase_slots
+from unmix.solvers.slots._starts import rebase_slots, start_in_unions
 from unmix.training._ensemble import Ensemble
 
 STEPS = {"batch_size": 100, "n_restarts": 1, "random_state": 0}
@@ -109,3 +110,59 @@ def test_any_penalty_is_taken(penalty, shared):
 def test_bad_settings_are_named(wrong, error, message, shared):
     with pytest.raises(error, match=message):
         unmix.SlotAutoencoder(4).set_params(**wrong).fit(shared.x)
+
+
+@pytest.fixture(scope="module")
+def unequal():
+    return slots(900, 2, (1, 3), n_rows=8, random_state=0)
+
+
+def uneven(data, **settings):
+    given = {"slots": [[0], [1, 2, 3]], "max_iter": 4, **STEPS, **settings}
+    return unmix.SlotAutoencoder(4, **given).fit(data.x)
+
+
+def test_told_slots_of_unequal_size_keep_the_better_of_two_starts(unequal):
+    one, two = uneven(unequal, effort="plain"), uneven(unequal, effort="thorough")
+    assert len(one.restarts_) == 1 and len(two.restarts_) == 2
+    assert two.restarts_[0] == one.restarts_[0]  # the first start has the same bits
+    same = np.array_equal(one.transform(unequal.x), two.transform(unequal.x))
+    assert same == (two.restarts_[0] <= two.restarts_[1])
+
+
+def test_a_second_start_is_for_many_rows_and_sizes_that_differ(unequal, monkeypatch):
+    assert len(uneven(unequal).restarts_) == 1
+    monkeypatch.setattr("unmix.estimators._slot_autoencoder._MANY_ROWS", 899)
+    assert len(uneven(unequal).restarts_) == 2
+    assert len(uneven(unequal, slots=2).restarts_) == 1
+    assert len(uneven(unequal, slots="unions").restarts_) == 1
+    with pytest.raises(ValueError, match="`effort` must be one of"):
+        uneven(unequal, effort="more")
+
+
+def test_the_second_start_is_taken_where_its_objective_is_lower(unequal, monkeypatch):
+    lower = unmix.estimators._slot_autoencoder._lower
+    monkeypatch.setattr(
+        "unmix.estimators._slot_autoencoder._lower",
+        lambda one, other: lower(replace(one, scores=(9.0,)), other),
+    )
+    found = uneven(unequal, effort="thorough")
+    assert found.restarts_[0] == 9.0
+    assert not np.array_equal(
+        found.transform(unequal.x), uneven(unequal, effort="plain").transform(unequal.x)
+    )
+
+
+@pytest.mark.parametrize("as_told", [True, False])
+def test_a_code_whose_groups_have_other_sizes_is_left_for_one_that_began_at_random(
+    unequal, monkeypatch, as_told
+):
+    seen = []
+
+    def grouped(objective, *others):
+        seen.append(objective)
+        return start_in_unions(objective, *others)[0], as_told
+
+    monkeypatch.setattr("unmix.estimators._slot_autoencoder.start_in_unions", grouped)
+    assert len(uneven(unequal, effort="thorough").restarts_) == 2
+    assert len(seen) == (1 if as_told else 2) and len({id(objective) for objective in seen}) == len(seen)

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 
 from unmix.estimators import CGVAE, PDGMM, DiverseDictionaryLearning, SlotAutoencoder
+from unmix.estimators._cg_vae import _BENT
+from unmix.experiments.papers.worlds import domains as table
 from unmix.experiments.papers.worlds._ceiling import (
     domains_from_truth,
     from_truth,
@@ -15,6 +18,7 @@ from unmix.experiments.papers.worlds._draws import domains, mixture, slots, spar
 from unmix.experiments.papers.worlds._mixings import FAMILIES, along
 from unmix.experiments.papers.worlds.slots import partition_of, scored
 from unmix.metrics import mcc, slot_identifiability
+from unmix.solvers.coordinates import is_bent
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -111,3 +115,14 @@ def test_mixtures_that_begin_at_the_truth_have_codes_that_rest():
     data = mixture(2000, 0, n=3, n_layers=2)
     kept = mixture_from_truth(PDGMM(3, max_iter=25), data.x, data.z, 0)
     assert mcc(data.z, kept.told) > 0.95 and mcc(data.z, kept.codes) > 0.9
+
+
+@pytest.mark.parametrize("name", table.WORLDS)
+def test_earlier_defaults_have_a_column_where_the_encoder_now_sees_more(name):
+    def reads_all(seed):
+        world = dict(table.WORLDS[name])
+        data = domains(world.pop("rows"), seed, **world)
+        x = torch.as_tensor((data.x - data.x.mean(0)) / data.x.std(0))
+        return is_bent(x, data.z.shape[1], _BENT)
+
+    assert any(map(reads_all, range(1000, 1005))) == (name in table.CHANGED)

@@ -6,7 +6,7 @@ import torch
 
 from unmix.solvers.slots._graph import slots_of
 from unmix.solvers.slots._search import influences, sparsest_slots
-from unmix.solvers.slots._unions import joined_slots
+from unmix.solvers.slots._unions import joined_slots, sized_slots
 
 
 def slot_jacobians(sizes, rows, seed, n=40):
@@ -66,8 +66,9 @@ def test_latents_that_move_alike_are_found_in_any_order():
     assert slots_of(np.ones((1, 4))) == [[0]]
 
 
-def test_slots_of_unequal_size_are_told_by_their_rows_in_any_basis_of_each():
-    """Sparse directions of a linear slot of six have little in common: five rows stand still for each."""
+@pytest.fixture(scope="module")
+def sparse_directions():
+    """Sparse directions of linear slots of 2, 4 and 6: five of the rows of a slot of six stand still."""
     rng, sizes, rows = np.random.default_rng(0), (2, 4, 6), 20
     spread = np.zeros((12, 50))
     for k, (first, size) in enumerate(zip((0, 2, 6), sizes, strict=True)):
@@ -76,7 +77,19 @@ def test_slots_of_unequal_size_are_told_by_their_rows_in_any_basis_of_each():
             still = mixing[rng.choice(rows, size - 1, replace=False)]
             along = mixing @ np.linalg.svd(still)[2][-1] if size > 1 else mixing[:, 0]
             spread[first + i, 15 * k : 15 * k + rows] = along**2 / along.var()
-    assert joined_slots(spread) == [[0, 1], [2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
+    return spread
+
+
+def test_slots_of_unequal_size_are_told_by_their_rows_in_any_basis_of_each(sparse_directions):
+    assert joined_slots(sparse_directions) == [[0, 1], [2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_slots_of_known_sizes_are_found_in_any_order(sparse_directions, seed):
+    order, generator = np.random.default_rng(seed).permutation(12), torch.Generator().manual_seed(seed)
+    found = sized_slots(sparse_directions[order], [6, 2, 4], generator)
+    assert [sorted(order[group].tolist()) for group in found] == [[*range(6, 12)], [0, 1], [*range(2, 6)]]
+    assert sized_slots(sparse_directions, [12], generator) == [[*range(12)]]
 
 
 def test_coordinates_that_there_are_reasons_for_are_left_for_clearly_sparser_ones_only():

@@ -16,14 +16,16 @@ from unmix.nn import residual_mlp
 from unmix.objectives import AdditiveDecoder, Objective, Penalty, SlotObjective
 from unmix.penalties import slot_sparsity
 from unmix.solvers.coordinates import has_linear_coordinates, principal, start_linear
-from unmix.solvers.slots import find_slots, rebase_slots, start_additive
+from unmix.solvers.slots import find_slots, rebase_slots, start_additive, start_in_unions
 from unmix.training import Ensemble, Noise, Pace, Trained, train_restarts
 
+from ._effort import EFFORTS
 from ._latent_estimator import Factory, LatentEstimator, build
 
 WEIGHT_SCALE = 0.1
 _SEARCHES = 3  # after the first: the more the code is bent towards slots, the better they show
 UNIONS = "unions"
+_MANY_ROWS = 4000  # more than trust was calibrated on: with fewer, usual fits have one start
 _WARM_UP = 0.5  # share of the epochs in which nothing but reconstruction is trained
 
 Slots = int | Sequence[Sequence[int]] | str | None
@@ -37,7 +39,9 @@ class SlotAutoencoder(LatentEstimator):
     near unit variance. Half of the training is for reconstruction alone. Then the linear coordinates are
     searched in which the slots of the decoder's Jacobians are sparsest, from many starts, and training goes
     on from there with the penalty, which bends the code towards slots; the search is repeated three times on
-    the way, and kept where the objective is lower for it. Ground truth takes no part.
+    the way, and kept where the objective is lower for it. Slots that are told and of unequal size are trained
+    from a second start as well (`effort`), single directions that are grouped by what they move together; the
+    one with the lower objective is kept. Ground truth takes no part.
 
     Parameters
     ----------
@@ -60,6 +64,9 @@ class SlotAutoencoder(LatentEstimator):
     search : bool
         Whether to search for sparse slots. Without it, or with networks other than `unmix.nn.residual_mlp`,
         restarts begin at random and are trained with the penalty from the first step on.
+    effort : {"plain", "usual", "thorough"}
+        When a second start is tried where slots of unequal size are told: never (as in 0.1), with more than
+        4,000 rows, or always. A fit then takes half as long again, or up to twice as long.
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories.
     n_restarts : int
@@ -103,6 +110,7 @@ class SlotAutoencoder(LatentEstimator):
         weight: float | Callable[[int], float] = 0.03,
         additive: bool = False,
         search: bool = True,
+        effort: str = "usual",
         encoder: Factory = residual_mlp,
         decoder: Factory = residual_mlp,
         n_restarts: int = 1,
@@ -120,6 +128,7 @@ class SlotAutoencoder(LatentEstimator):
         self.weight = weight
         self.additive = additive
         self.search = search
+        self.effort = effort
         self.encoder = encoder
         self.decoder = decoder
         self.n_restarts = n_restarts
@@ -136,6 +145,8 @@ class SlotAutoencoder(LatentEstimator):
         for name in ("additive", "search"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"`{name}` must be True or False, got {getattr(self, name)!r}.")
+        if self.effort not in EFFORTS:
+            raise ValueError(f"`effort` must be one of {EFFORTS}, got {self.effort!r}. Choose one.")
         if isinstance(self.n_components, Integral) and self.n_components >= 1 and not self._finds:
             listed(self.slots, int(self.n_components))
         super().fit(X, y)
@@ -171,8 +182,9 @@ class SlotAutoencoder(LatentEstimator):
         informed = self.search and has_linear_coordinates(build(self._plain, 1, x, pace.seed)[0])
         warm_up = max(1, round(_WARM_UP * pace.max_iter)) if informed or self._finds else 0
         first = replace(pace, max_iter=warm_up, checkpoint=pace.folder("warm-up"))
-        n_left = max(1, pace.max_iter - warm_up)
-        before, after = stages([warm_up, n_left * self.n_restarts])
+        last = replace(pace, max_iter=max(1, pace.max_iter - warm_up), checkpoint=pace.folder("slots"))
+        twice = informed and self._starts_twice(len(x))
+        before, after, again = stages([warm_up, last.max_iter * self.n_restarts, pace.max_iter * twice])
         with before:
             plain = self._warmed_up(x, first) if warm_up else None
         unions = isinstance(self.slots, str)
@@ -186,29 +198,67 @@ class SlotAutoencoder(LatentEstimator):
         if plain is not None and improve is not None:
             _start(members, plain, x, generator, improve)
         with after:
-            return train_restarts(
-                members,
-                {"penalty": self.weight, "scale": WEIGHT_SCALE},
-                x,
-                replace(pace, max_iter=n_left, checkpoint=pace.folder("slots")),
-                beside=Noise(self.n_components_),
-                improve=None if self.additive else improve,
-                improve_rounds=_SEARCHES,
-            )
+            trained = self._slotted(members, x, last, improve)
+        if plain is None or not twice:
+            return trained
+        with again:
+            members = [self._grouped(plain, x, first, generator)]
+            last = replace(last, checkpoint=pace.folder("unions"))
+            return _lower(trained, self._slotted(members, x, last, None))
+
+    def _slotted(self, members: list[Objective], x: Tensor, pace: Pace, improve: Any) -> Trained:
+        """Train with the penalty."""
+        return train_restarts(
+            members,
+            {"penalty": self.weight, "scale": WEIGHT_SCALE},
+            x,
+            pace,
+            beside=Noise(self.n_components_),
+            improve=None if self.additive else improve,
+            improve_rounds=_SEARCHES,
+        )
+
+    def _grouped(self, plain: Objective, x: Tensor, pace: Pace, generator: torch.Generator) -> Objective:
+        """Return a model that begins at sparse directions of a warm one, grouped by what they move together.
+
+        Where they come in groups of other sizes than those told, the warm code has lost latents: principal
+        components prefer the bends of a small slot to the last latents of a large one. Then directions are
+        those of networks that began at random.
+        """
+        start, as_told = start_in_unions(plain, x, self.partition_, generator)
+        if not as_told:
+            pace = replace(pace, checkpoint=pace.folder("random"))
+            start, _ = start_in_unions(self._warmed_up(x, pace, linear=False), x, self.partition_, generator)
+        (member,) = build(self._networks, 1, x, pace.seed)
+        member.encoder, member.decoder = start.encoder, start.decoder
+        return member
+
+    def _starts_twice(self, n_rows: int) -> bool:
+        """Whether slots of unequal size are told, and a second start is asked for."""
+        if self._finds or self.additive or self.effort == "plain":
+            return False
+        unequal = len({len(slot) for slot in listed(self.slots, self.n_components_)}) > 1
+        return unequal and (self.effort == "thorough" or n_rows > _MANY_ROWS)
 
     @property
     def _finds(self) -> bool:
         return self.slots is None or (isinstance(self.slots, str) and self.slots == UNIONS)
 
-    def _warmed_up(self, x: Tensor, pace: Pace) -> Objective:
+    def _warmed_up(self, x: Tensor, pace: Pace, *, linear: bool = True) -> Objective:
         """Train for reconstruction alone, from principal components where networks have a linear part."""
         (member,) = build(self._plain, 1, x, pace.seed)
-        if has_linear_coordinates(member):
+        if linear and has_linear_coordinates(member):
             n = self.n_components_
             start_linear(member, principal(x, n), torch.eye(n).to(x))
         return train_restarts(
             [member], {"scale": WEIGHT_SCALE}, x, pace, beside=Noise(self.n_components_)
         ).objective
+
+
+def _lower(one: Trained, other: Trained) -> Trained:
+    """Return what ended with the lower objective, with the scores of both."""
+    best = min(one, other, key=lambda trained: min(trained.scores))
+    return replace(best, scores=(*one.scores, *other.scores))
 
 
 def _numbers(partition: Sequence[Sequence[int]]) -> np.ndarray:

@@ -15,10 +15,11 @@ from unmix.training import Ensemble
 from ..coordinates import change_coordinates
 from ._graph import slots_of
 from ._search import influences, sparsest_slots
-from ._unions import joined_slots
+from ._unions import joined_slots, sized_slots
 
 _NOTHING = 0.15  # standard deviations of an observed variable that hardly count as influence
 _POINTS = 300  # at which Jacobians are taken
+_FEW_CHAINS = 18  # of a search that is one of several
 
 
 def find_slots(
@@ -29,19 +30,51 @@ def find_slots(
     With `unions` latents are grouped by what they move together, and the model has the directions that were
     grouped; else by likeness of what each moves, and the model is the same.
     """
-    with torch.no_grad():
-        G, covariance = _moments(_jacobians(objective, x), objective.encode(x))
-    if search:
-        basis = sparsest_slots(G, covariance, [1] * objective.n_components, generator)
-    else:
-        basis = torch.diag(covariance.diagonal().rsqrt())
-    back = torch.linalg.inv(basis)
-    spread = (back.mT @ G @ back).diagonal(dim1=1, dim2=2).mT  # variance that a latent gives a variable
+    basis, spread = _directions(objective, x, generator if search else None, None)
     if not unions:
         return slots_of(np.asarray((spread / (spread + _NOTHING**2)).clamp_min(0).cpu())), objective
+    return joined_slots(np.asarray(spread.clamp_min(0).cpu())), _moved_to(objective, basis)
+
+
+def start_in_unions(
+    objective: Objective,
+    x: Float[Tensor, "n x"],
+    partition: Sequence[Sequence[int]],
+    generator: torch.Generator,
+) -> tuple[Objective, bool]:
+    """Return the model in its sparsest directions, in slots of these sizes that move the least together.
+
+    Also say whether these would be the sizes if nobody had told them.
+    """
+    basis, directions = _directions(objective, x, generator, _FEW_CHAINS)
+    spread, sizes = np.asarray(directions.clamp_min(0).cpu()), [len(slot) for slot in partition]
+    placed = torch.empty_like(basis)
+    for slot, group in zip(partition, sized_slots(spread, sizes, generator), strict=True):
+        placed[list(slot)] = basis[group]
+    return _moved_to(objective, placed), sorted(map(len, joined_slots(spread))) == sorted(sizes)
+
+
+def _directions(
+    objective: Objective, x: Tensor, generator: torch.Generator | None, n_chains: int | None
+) -> tuple[Float[Tensor, "z z"], Float[Tensor, "z x"]]:
+    """Return directions of the code, with a generator the sparsest, and the variance that each gives."""
+    with torch.no_grad():
+        G, covariance = _moments(_jacobians(objective, x), objective.encode(x))
+    if generator is not None:
+        sizes = [1] * objective.n_components
+        basis = sparsest_slots(G, covariance, sizes, generator, n_chains=n_chains)
+    else:
+        basis = torch.diag(covariance.diagonal().rsqrt())
+    back = torch.linalg.inv(basis)  # one latent of unit variance moves variables by a column of it
+    return basis, (back.mT @ G @ back).diagonal(dim1=1, dim2=2).mT
+
+
+def _moved_to(objective: Objective, basis: Float[Tensor, "z z"]) -> Objective:
+    """Return the model in other coordinates."""
     ensemble = Ensemble([objective], {})
-    change_coordinates(ensemble, basis[None].to(x))
-    return joined_slots(np.asarray(spread.clamp_min(0).cpu())), ensemble.extract(0)
+    weight = next(objective.parameters())
+    change_coordinates(ensemble, basis[None].to(weight))
+    return ensemble.extract(0)
 
 
 def _jacobians(objective: Objective, x: Tensor) -> Float[Tensor, "n x z"]:
