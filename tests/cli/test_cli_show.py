@@ -6,6 +6,7 @@ from PIL import Image
 
 import unmix as package
 from models import image_model
+from unmix.cli._scored import scored
 from unmix.tables import read
 
 
@@ -100,6 +101,19 @@ def test_codes_of_images_are_scored_beside_components_of_pixels(unmix, unmix_jso
     assert told["sap"]["value"] == unmix_json(*asked)["sap"]["value"]
     table = ("evaluate", tmp_path / "set" / "factors.csv", tmp_path / "z.npy", "--x", tmp_path / "set")
     assert unmix_json(*table)["mcc"]["beside"] == told["mcc"]["beside"]
+
+
+def test_of_many_images_in_order_all_values_of_every_factor_are_scored(tmp_path, monkeypatch):
+    """Every fourth image of a factorial shows one value of a factor of four."""
+    monkeypatch.setattr("unmix.cli._scored._IMAGES", 64)
+    factors = np.stack(np.unravel_index(np.arange(256), (8, 8, 4)), 1)
+    np.save(tmp_path / "factors.npy", factors)
+    images = np.random.default_rng(0).integers(0, 256, (256, 4, 4, 1), dtype=np.uint8)
+    np.save(tmp_path / "images.npy", images)
+    files = [str(tmp_path / name) for name in ("factors.npy", "factors.npy", "images.npy")]
+    given, said = scored(*files, 0)
+    assert said == "Computed on 64 of 256 rows." and np.array_equal(given["z_true"], given["z_hat"])
+    assert [len(np.unique(column)) for column in given["z_true"].T] == [8, 8, 4]
 
 
 def test_images_to_score_by_must_have_factors_and_as_many_rows(world, unmix, tmp_path):

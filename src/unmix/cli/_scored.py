@@ -21,7 +21,8 @@ def scored(z_true: str, z_hat: str, x: str | None, random_state: int) -> tuple[d
     factors = _factors(z_true)
     images = read_images(x, "--x").images if x is not None and is_images(x) else None
     if factors is not None or images is not None:
-        return _of_images(z_true if factors is None else factors, z_hat, x if images is None else images)
+        given = z_true if factors is None else factors, z_hat, x if images is None else images
+        return _of_images(*given, random_state)
     asked = [(z_true, _TRUTH), (z_hat, _CODES), *([] if x is None else [(x, None)])]
     (truth, codes, *raw), said = latents_of(asked, MOST, random_state)
     return {"z_true": truth, "z_hat": codes, "x": raw[0] if raw else None}, said
@@ -39,7 +40,7 @@ def _factors(path: str) -> np.ndarray | None:
     return np.asarray(data.factors) if data.names else None
 
 
-def _of_images(z_true: Any, z_hat: str, x: Any) -> tuple[dict[str, Any], str]:
+def _of_images(z_true: Any, z_hat: str, x: Any, random_state: int) -> tuple[dict[str, Any], str]:
     """Return the same rows of factors, codes and x; of images, x stands for components of pixels."""
     from ..report._image_material import RAW, pixel_components
 
@@ -49,7 +50,8 @@ def _of_images(z_true: Any, z_hat: str, x: Any) -> tuple[dict[str, Any], str]:
     lengths = [len(each) for each in (truth, codes, raw) if each is not None]
     if len(set(lengths)) > 1:
         raise ValueError(f"`Z_TRUE`, `Z_HAT` and `--x` must have the same rows, got {lengths} of them.")
-    rows = np.unique(np.linspace(0, lengths[0] - 1, min(lengths[0], _IMAGES)).round().astype(np.int64))
+    # at random: equal steps through a factorial miss values of its factors
+    rows = np.sort(np.random.default_rng(random_state).permutation(lengths[0])[:_IMAGES])
     truth, codes = truth[rows], codes[rows]
     said = "" if len(rows) == lengths[0] else f"Computed on {len(rows):,} of {lengths[0]:,} rows."
     given: dict[str, Any] = {"z_true": truth[:, truth.min(0) < truth.max(0)], "z_hat": codes}
