@@ -72,7 +72,7 @@ def learned(make: Make, settings: dict[str, Any], seed: int, budget: str, place:
 
 
 def drawn(seen: Pictures, place: Place) -> torch.Tensor:
-    """Return all images on the device, which has no more memory than those that train at once need."""
+    """Return all images on the device; nothing is kept for later runs, which would hold memory idly."""
     spot = device_of(place.device)
     name = f"{seen.name}-{seen.data.images.shape[1]}-{len(seen.rows)}"
     quick = spot.type == "cuda" and seen.name not in _SLOW
