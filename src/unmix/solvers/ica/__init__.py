@@ -1,7 +1,7 @@
 """Independent components in passes over blocks of rows: sums, whitening, rotations, reliability."""
 
 from ._blocks import block_rows
-from ._distinct import distinct
+from ._linear_part import linear_part
 from ._reliability import Shape, labeller, stability
 from ._rotations import Goal, Solution, fixed_point, polar, quasi_newton
 from ._sums import CONTRASTS
@@ -9,13 +9,13 @@ from ._white import HELD, RTOL, Spread, White, Whitening, shape_of_codes, spread
 
 __all__ = [
     "CONTRASTS",
-    "distinct",
     "HELD",
     "RTOL",
     "block_rows",
     "fixed_point",
     "Goal",
     "labeller",
+    "linear_part",
     "polar",
     "quasi_newton",
     "Shape",

@@ -58,7 +58,7 @@ def make(settings: dict[str, Any], n_factors: int, budget: str, **run: Any) -> A
     ----------
     settings : dict
         `model` and `twin`; `weight_decay` where it is not the published one, and `networks` where they are to
-        be the published ones.
+        be the published ones, and the `share` of the updates where it is not 1.
     n_factors : int
         There are twice as many latents.
     budget : {"smoke", "laptop", "gpu"}
@@ -73,6 +73,7 @@ def make(settings: dict[str, Any], n_factors: int, budget: str, **run: Any) -> A
     n_steps = steps[budget]
     if networks is PUBLISHED and budget == "gpu":
         n_steps = LONGER.get((settings["model"], settings["twin"]), n_steps)
+    n_steps = round(n_steps * settings.get("share", 1.0))
     changes = {"n_components": 2 * n_factors, "max_steps": n_steps, "schedule": "one_cycle"}
     changes |= networks[budget] | {name: settings[name] for name in ("weight_decay",) if name in settings}
     dataset = TUNED_FOR.get(settings["twin"])

@@ -1,4 +1,4 @@
-"""Principal components of the pixels of all images."""
+"""Pixels as they are: principal components of all images, and images at a low resolution."""
 
 import numpy as np
 import torch
@@ -37,6 +37,19 @@ def pixel_components(images: Tensor, n_components: int) -> np.ndarray:
     codes = torch.cat([_centred(part, mean) @ q for part in parts]).double()
     axes = torch.linalg.eigh(codes.mT @ codes)[1].flip(1)[:, :n_components]
     return (codes @ axes).cpu().numpy()
+
+
+def coarse(images: Tensor, size: int = 16) -> Tensor:
+    """Return images as rows of means over squares of pixels, of which there are `size` x `size`.
+
+    Examples
+    --------
+    >>> coarse(torch.arange(16, dtype=torch.uint8).reshape(1, 4, 4, 1), 2) * 255
+    tensor([[ 2.5000,  4.5000, 10.5000, 12.5000]], dtype=torch.float64)
+    """
+    n, height, width, channels = images.shape
+    squares = images.double().reshape(n, size, height // size, size, width // size, channels)
+    return squares.mean((2, 4)).flatten(1) / 255
 
 
 def _centred(images: Tensor, mean: Tensor) -> Tensor:

@@ -9,13 +9,13 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 from unmix.estimators import FastICA
 from unmix.metrics import dci, factor_vae_score, infomec, mcc, mig, sap
-from unmix.solvers.ica import distinct
+from unmix.solvers.ica import linear_part
 from unmix.training import device as device_of
 
 from ...engine import NOISE, PIXELS, ROTATION, Place
 from .._references import rotated
 from .codes import drawn
-from .pixels import pixel_components
+from .pixels import coarse, pixel_components
 from .twins import Pictures
 
 PARTS = {"InfoM": "modularity", "InfoE": "explicitness", "InfoC": "compactness"}
@@ -26,6 +26,8 @@ CONTRASTS = ("logcosh", "exp")
 VOTES = {"smoke": (100, 50), "laptop": (10_000, 5_000), "gpu": (10_000, 5_000)}
 PROBED = {"smoke": 48, "laptop": 1500, "gpu": 2000}  # images that the forests of DCI see
 BOOSTED = {"smoke": 48, "laptop": 1500, "gpu": 2000}  # images that its gradient boosting sees
+LOOKED_AT = 16_000  # images that say which directions pixels tell, at most
+_DRAWN = 2000  # images that are drawn at a time
 PREDICTED = {"smoke": 1, "laptop": 100, "gpu": 100}  # factors that probes predict, at most
 
 
@@ -97,9 +99,17 @@ def independent(codes: np.ndarray, seed: int, device: str, *, rtol: float = 1e-3
     return min(found, key=entropy)
 
 
-def without_surplus(components: np.ndarray, device: str) -> np.ndarray:
-    """Return the components that do not follow from the others: at most half of their variance does."""
-    return components[:, distinct(torch.from_numpy(components).to(device_of(device)))]
+def told_by_pixels(pictures: Pictures, codes: np.ndarray, place: Place) -> np.ndarray:
+    """Return the part of the codes of all images that pixels tell linearly: its directions, uncorrelated.
+
+    Some of the images say which directions these are, at 16 x 16 pixels.
+    """
+    spot, few = device_of(place.device), np.random.default_rng(1).permutation(len(codes))[:LOOKED_AT]
+    with place.training():
+        parts = np.split(few, range(_DRAWN, len(few), _DRAWN))
+        shown = torch.cat([coarse(pictures.images(spot, at)) for at in parts])
+    part = linear_part(torch.from_numpy(codes[few].astype(float)).to(spot), shown)
+    return codes @ part.cpu().numpy()
 
 
 def levels(components: np.ndarray, n_values: int = 10) -> np.ndarray:
