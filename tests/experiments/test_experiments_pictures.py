@@ -28,7 +28,7 @@ from unmix.experiments.papers._pictures.scores import (
     levels,
     reference_codes,
     scores,
-    without_surplus,
+    told_by_pixels,
 )
 from unmix.experiments.papers._pictures.twins import TWINS, Pictures, pictures
 from unmix.experiments.papers.nearid import _pictures as nearid
@@ -101,13 +101,16 @@ def test_components_of_all_codes_are_the_factors_again(whole):
     assert scores(whole, found, "smoke")["mcc"] > 0.99 > 0.9 > scores(whole, turned, "smoke")["mcc"]
 
 
-def test_a_bent_copy_of_two_factors_is_left_out(whole):
-    rng = np.random.default_rng(0)
-    factors = whole.data.factors.astype(float)
-    white = np.repeat((factors - factors.mean(0)) / factors.std(0), 10, 0)
-    white = white + 0.02 * rng.normal(size=white.shape)
-    found = without_surplus(np.column_stack([white, white[:, 0] ** 2 + white[:, 1] ** 2]), "cpu")
-    np.testing.assert_array_equal(found, white)
+def test_products_of_hues_are_not_told_by_pixels_and_hues_are():
+    seen = pictures("Shapes3D twin", "laptop")
+    floor, wall = (2 * np.pi / 10 * seen.data.factors[seen.rows, k] for k in (0, 1))
+    hues = np.column_stack([np.cos(floor), np.sin(floor), np.cos(wall), np.sin(wall)])
+    both = np.column_stack([np.cos(floor) * np.cos(wall), np.sin(floor + wall)])
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
+    part = told_by_pixels(seen, np.column_stack([hues, both]) @ turn, Place("cpu"))
+    assert part.shape == (len(seen.rows), 4)
+    left = part - hues @ np.linalg.lstsq(hues, part, rcond=None)[0]
+    assert np.abs(left - left.mean(0)).max() < 0.2 < 1 < np.abs(part - part.mean(0)).max()
 
 
 def test_levels_hide_small_traces_of_other_factors_and_keep_their_own(whole):
@@ -160,6 +163,28 @@ def test_the_choice_without_factors_is_the_largest_decay_that_reconstructs():
     assert nearid.chosen(found) == 1
     scored = [{"InfoM": value} for value in (0.1, 0.2, 0.9, 1.0)]
     assert nearid.by_factors(found, scored) == 2, "what reconstructs 3 dB worse is never chosen"
+
+
+def test_factors_may_choose_a_shorter_training_and_our_choice_is_of_the_longest(monkeypatch):
+    seen = pictures("dSprites twin", "smoke")
+    rng, asked = np.random.default_rng(0), []
+    truth = np.repeat(seen.data.factors[seen.rows].astype(float), 2, 1)
+    mixed = truth @ rng.normal(size=(10, 10))
+
+    def trained(make, settings, seed, budget, place):
+        asked.append(settings)
+        codes = truth if settings.get("share") else mixed
+        return Learned(codes + 0.01 * rng.normal(size=codes.shape), 30.0, codes, 1.0)
+
+    monkeypatch.setattr(nearid, "learned", trained)
+    cell = next(
+        cell
+        for cell in load_experiment("nearid.table2").CELLS
+        if (cell.row, cell.column) == ("AE", "dSprites twin")
+    )
+    found = nearid.run(cell, 0, "smoke", Place("cpu"))
+    assert [settings.get("share", 1) for settings in asked] == [1, 0.5]
+    assert found["InfoM of the choice by factors"] > found["InfoM"]
 
 
 def test_turns_on_the_device_are_as_many_as_asked_for(tmp_path, monkeypatch):
@@ -276,6 +301,8 @@ def test_penalties_of_table_8_run(row):
 def test_recipes_are_the_published_ones_but_for_what_a_budget_cuts():
     made = make({"model": "QLAE", "twin": "MPI3D twin"}, 7, "gpu", random_state=0)
     assert made.n_components == 14 and made.weight_decay == 0.001 and made.batch_size == 128
+    shorter = make({"model": "QLAE", "twin": "MPI3D twin", "share": 0.5}, 7, "gpu", random_state=0)
+    assert 2 * shorter.max_steps == made.max_steps
     given = {"twin": "Cars3D twin", "penalty": "latent", "weight": 0.1, "gamma": 10.0}
     made = make_factor(given, 3, "gpu", random_state=0)
     assert made.n_components == 10 and made.batch_size == 64 and made.max_steps == 8000
