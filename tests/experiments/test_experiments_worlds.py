@@ -85,15 +85,22 @@ def test_a_network_that_is_told_the_latents_reads_them_off():
 
 def test_fits_that_begin_at_the_truth_are_near_it():
     data = sparse(800, 0, n=3, d=9)
-    kept = from_truth(DiverseDictionaryLearning(3, max_iter=25), data.x, data.z, {"kl": 0.005}, 0)
+    kept = from_truth(DiverseDictionaryLearning(3, max_iter=25), data.x, data.z, 0)
     assert mcc(data.z, kept.told) > 0.95 and mcc(data.z, kept.codes) > 0.95
     assert 0 < kept.objective < 9  # of nine columns of variance 1
 
 
 def test_the_truth_is_read_in_the_units_of_the_fit():
     data = sparse(1500, 0, n=3, d=9, units="skewed")
-    kept = from_truth(DiverseDictionaryLearning(3, max_iter=25), data.x, data.z, {"kl": 0.005}, 0)
+    kept = from_truth(DiverseDictionaryLearning(3, max_iter=25), data.x, data.z, 0)
     assert mcc(data.z, kept.told) > 0.93
+
+
+def test_bent_mixings_begin_at_the_truth_with_the_terms_of_the_fit():
+    data = sparse(2500, 1)
+    model = DiverseDictionaryLearning(5, max_iter=100)
+    kept = from_truth(model, data.x, data.z, 0)
+    assert model.bent_ and mcc(data.z, kept.codes) > 0.95
 
 
 def test_domains_that_begin_at_the_truth_come_in_the_order_of_the_samples():

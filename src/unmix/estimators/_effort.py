@@ -15,6 +15,9 @@ FEW_ROWS, _BATCHES, _SMALLEST, LONG = 2000, 10, 50, 100  # few rows go in at lea
 # of a thorough fit: starts and width of networks; passes; searches for coordinates; least updates
 MORE, PASSES, SEARCHES, _UPDATES = 2, 1.25, 2, 5000
 AUTOENCODER = {False: 2000, True: 4000}  # updates, in usual and in thorough fits
+_SMOOTH: dict[str, Any] = {"hidden": (128, 128), "activation": "silu"}
+_SHORTER, _FASTER = 0.5, 4  # passes and learning rate of smooth networks, in those that are asked for
+_SMALLEST_SMOOTH, _UPDATES_SMOOTH = 150, 2000
 
 
 def for_few(pace: Pace, n_samples: int) -> Pace:
@@ -42,10 +45,40 @@ def updated_often(pace: Pace, n_samples: int) -> Pace:
     return replace(pace, batch_size=min(pace.batch_size, batch))
 
 
+def for_smooth(pace: Pace, n_samples: int) -> Pace:
+    """Take larger steps in half of the passes, and batches of 2,000 updates in these, or of 150 rows.
+
+    >>> pace = Pace(200, 500, 1e-3, 0)
+    >>> [(for_smooth(pace, n).batch_size, for_smooth(pace, n).steps(n)) for n in (20_000, 10_000, 5000, 2500)]
+    [(500, 4000), (500, 2000), (250, 2000), (150, 1700)]
+    """
+    passes = round(_SHORTER * pace.max_iter)
+    batch = min(pace.batch_size, max(_SMALLEST_SMOOTH, n_samples * passes // _UPDATES_SMOOTH))
+    return replace(pace, max_iter=passes, lr=_FASTER * pace.lr, batch_size=batch)
+
+
 def wider(factory: Factory) -> Factory:
     """Return networks with hidden layers twice as wide, where they are `residual_mlp`; else as they are."""
-    given: dict[str, Any] = factory.keywords if isinstance(factory, partial) else {}
-    if (factory.func if isinstance(factory, partial) else factory) is not residual_mlp:
+    if not is_residual(factory):
         return factory
+    given = _given(factory)
     hidden = given.get("hidden", signature(residual_mlp).parameters["hidden"].default)
     return partial(residual_mlp, **given | {"hidden": tuple(MORE * width for width in hidden)})
+
+
+def smooth(factory: Factory) -> Factory:
+    """Return `residual_mlp` with smooth units, 128 in each layer, but for what is given.
+
+    >>> smooth(partial(residual_mlp, hidden=(32,))).keywords
+    {'hidden': (32,), 'activation': 'silu'}
+    """
+    return partial(residual_mlp, **_SMOOTH | _given(factory))
+
+
+def is_residual(factory: Factory) -> bool:
+    """Whether networks are `residual_mlp`, with any arguments."""
+    return (factory.func if isinstance(factory, partial) else factory) is residual_mlp
+
+
+def _given(factory: Factory) -> dict[str, Any]:
+    return factory.keywords if isinstance(factory, partial) else {}

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from unmix.estimators._effort import for_smooth
 from unmix.estimators._pdgmm import WIDTHS
 from unmix.estimators._slot_autoencoder import WEIGHT_SCALE
 from unmix.nn import residual_mlp
@@ -44,16 +45,14 @@ def told(
         optimiser.step()
 
 
-def from_truth(model: Any, x: np.ndarray, z: np.ndarray, weights: Mapping[str, Any], seed: int) -> Kept:
-    """Start a dictionary at the truth, in the units in which it reads the columns.
+def from_truth(model: Any, x: np.ndarray, z: np.ndarray, seed: int) -> Kept:
+    """Start a dictionary at the truth, in the units in which it reads the columns, with its own terms.
 
     Parameters
     ----------
     model : DiverseDictionaryLearning
         Not fitted.
     x, z : arrays
-    weights : mapping
-        Of the terms.
 
     Returns
     -------
@@ -62,7 +61,10 @@ def from_truth(model: Any, x: np.ndarray, z: np.ndarray, weights: Mapping[str, A
     observed = _white(x)
     warp = better_units(observed, z.shape[1])
     start = _Start(model, observed if warp is None else warp(observed), _white(z), seed)
-    return start.kept(model._plain, (start.x,), weights)
+    model.bent_ = model._follows_bends(start.x, start.pace)
+    if model.bent_:
+        start.pace = for_smooth(start.pace, len(x))
+    return start.kept(model._plain, (start.x,), model._weights(x.shape[1]))
 
 
 def domains_from_truth(model: Any, x: np.ndarray, u: np.ndarray, z: np.ndarray, seed: int) -> Kept:

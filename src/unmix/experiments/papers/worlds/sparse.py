@@ -14,7 +14,6 @@ import numpy as np
 
 from unmix.data import LatentDataset
 from unmix.estimators import DiverseDictionaryLearning
-from unmix.estimators._diverse_dictionary import WEIGHT_CORRELATION, WEIGHT_SQUARE, WEIGHT_TALL
 from unmix.metrics import mcc, rotation_floor
 
 from ...engine import RAW, ROTATION, Cell, make_method
@@ -96,11 +95,7 @@ def _made(n: int | str, effort: str, seed: int, budget: str) -> DiverseDictionar
 
 
 def _ceilings(data: LatentDataset, ask: int | str, seed: int, budget: str) -> dict[str, Any]:
-    """Start at the truth with the default weights, and score what was told and what is kept."""
-    n, d = data.z.shape[1] + (0 if isinstance(ask, str) else ask), data.x.shape[1]
-    weights = {"penalty": WEIGHT_TALL}
-    if n == d:
-        weights = {"penalty": WEIGHT_SQUARE, "correlation": WEIGHT_CORRELATION}
-    model = _made(n, "usual", seed, budget)
-    kept = from_truth(model, data.x, data.z[:, :n], {"kl": model.beta, **weights}, seed)
+    """Start at the truth with the default terms, and score what was told and what is kept."""
+    n = data.z.shape[1] + (0 if isinstance(ask, str) else ask)
+    kept = from_truth(_made(n, "usual", seed, budget), data.x, data.z[:, :n], seed)
     return {"mcc": mcc(data.z, kept.codes), TOLD: mcc(data.z, kept.told), OBJECTIVE: kept.objective}
