@@ -179,6 +179,12 @@ def test_what_is_asked_for_by_name_is_not_replaced_where_mixings_bend(bent, own)
     assert clone(DiverseDictionaryLearning(5))._follows_bends(x, pace)
 
 
+def test_thorough_fits_of_few_rows_have_one_more_start(bent):
+    settings = {"effort": "thorough", "n_restarts": 1, "max_iter": 80, "random_state": 0}
+    model = DiverseDictionaryLearning(5, **settings).fit(bent.x[:300])
+    assert not model.bent_ and len(model.restarts_) == 3
+
+
 def test_networks_that_are_given_keep_their_widths_where_mixings_bend(bent):
     small = partial(residual_mlp, hidden=(16,))
     settings = {"n_restarts": 1, "max_iter": 100, "random_state": 0, "encoder": small, "decoder": small}

@@ -33,8 +33,8 @@ class _Taught(nn.Module):
         return {"codes": there, "reconstruction": (self.decoder(codes) - x).square().mean()}
 
 
-def start_bent(member: Objective, x: Tensor, pace: Pace, *, n_steps: int) -> None:
-    """Start a member at latents of a bent mixing; where no directions tell them it stays where it is.
+def start_bent(member: Objective, x: Tensor, pace: Pace, *, n_steps: int) -> bool:
+    """Start a member at latents of a bent mixing; say whether directions tell any, else it stays where it is.
 
     Parameters
     ----------
@@ -51,9 +51,11 @@ def start_bent(member: Objective, x: Tensor, pace: Pace, *, n_steps: int) -> Non
     Zheng et al. (2026), Diverse dictionary learning, Definition 2 and Theorem 2, arXiv:2604.17568.
     """
     codes = _bent_codes(x, member.n_components, pace, n_steps=n_steps)
-    if codes is not None:
-        _start_at_codes(member, x, codes)
-        _teach(member, x, codes, pace)
+    if codes is None:
+        return False
+    _start_at_codes(member, x, codes)
+    _teach(member, x, codes, pace)
+    return True
 
 
 def _bent_codes(x: Tensor, n: int, pace: Pace, *, n_steps: int) -> Tensor | None:

@@ -37,7 +37,7 @@ from ._effort import (
     SEARCHES,
     for_few,
     for_smooth,
-    is_residual,
+    has_plain_skip,
     smooth,
     updated_often,
     wider,
@@ -75,7 +75,8 @@ class DiverseDictionaryLearning(LatentEstimator):
     alone does so everywhere (Definition 2). Networks then are smooth, with 128 units, and trained in half of
     the passes at four times the rate; the last restart begins at an autoencoder without sparsity, along the
     directions in its tangent spaces in which the same few variables move at every point. This needs more than
-    2,000 rows (or as many if thorough), 100 passes, and the default networks, penalty and weight.
+    2,000 rows (or as many if thorough), 100 passes, residual networks, and the default penalty and weight. A
+    thorough fit of fewer rows has such a start as one more restart, trained to the end with the usual terms.
 
     Columns in skewed units (exponentials, cubes) are read by normal scores, if as many directions as latents
     explain far more of those than of x as it is. Fewer than 2,000 rows are taken in batches of a tenth, 50
@@ -231,28 +232,43 @@ class DiverseDictionaryLearning(LatentEstimator):
             fast = for_smooth(pace, len(x))
             start_bent(members[-1], x, replace(pace, lr=fast.lr), n_steps=AUTOENCODER[thorough])
             pace = fast
-        return train_restarts(
-            members,
-            self._weights(x.shape[1]),
-            x,
-            pace,
+        race = partial(
+            train_restarts,
+            weights=self._weights(x.shape[1]),
+            data=x,
             beside=Noise(self.n_components_),
             improve=rebase if informed and not square else None,
             improve_rounds=SEARCHES if thorough else 1,
         )
+        found = race(members, pace=pace)
+        if not (thorough and len(x) < FEW_ROWS and self._may_bend(x, pace)):
+            return found
+        apart = replace(pace, checkpoint=pace.folder("bent"))
+        (bent,) = build(self._plain, 1, x, pace.seed)
+        if not start_bent(bent, x, apart, n_steps=AUTOENCODER[thorough]):
+            return found
+        return _better(found, race([bent], pace=apart))
 
     def _follows_bends(self, x: Tensor, pace: Pace) -> bool:
-        """Whether mixings bend, and rows and passes are enough for networks that follow them.
+        """Whether mixings bend, and rows are enough for networks that follow them with terms of their own.
 
-        What is asked for by name stays: other networks, a penalty or a weight of one's own.
+        What is asked for by name stays: a penalty or a weight of one's own.
         """
         own = self.weight is not None or not _is_default(self.penalty)
-        if own or not (is_residual(self.encoder) and is_residual(self.decoder)):
-            return False
-        if self.effort == "plain" or pace.max_iter < LONG:
-            return False
         enough = len(x) >= FEW_ROWS + (self.effort == "usual")
-        return enough and is_bent(x, self.n_components_)
+        return enough and not own and self._may_bend(x, pace)
+
+    def _may_bend(self, x: Tensor, pace: Pace) -> bool:
+        """Whether starts are looked for in tangent spaces: residual networks, long fits, bent mixings."""
+        residual = has_plain_skip(self.encoder) and has_plain_skip(self.decoder)
+        long = self.effort != "plain" and pace.max_iter >= LONG
+        return residual and long and is_bent(x, self.n_components_)
+
+
+def _better(one: Trained, other: Trained) -> Trained:
+    """Return the one with the lower objective, with the scores of both."""
+    best = one if min(one.scores) <= min(other.scores) else other
+    return replace(best, scores=one.scores + other.scores)
 
 
 def _is_default(penalty: Penalty) -> bool:

@@ -80,5 +80,10 @@ def is_residual(factory: Factory) -> bool:
     return (factory.func if isinstance(factory, partial) else factory) is residual_mlp
 
 
+def has_plain_skip(factory: Factory) -> bool:
+    """Whether networks are `residual_mlp` with a plain linear map, which can start anywhere."""
+    return is_residual(factory) and _given(factory).get("linear", "plain") == "plain"
+
+
 def _given(factory: Factory) -> dict[str, Any]:
     return factory.keywords if isinstance(factory, partial) else {}
