@@ -229,7 +229,7 @@ class DiverseDictionaryLearning(LatentEstimator):
             laws = square and self.effort != "plain"
             _start(members, x, torch.Generator().manual_seed(pace.seed), laws=laws)
         if self.bent_:
-            fast = for_smooth(pace, len(x))
+            fast = for_smooth(pace, len(x), thorough=thorough)
             start_bent(members[-1], x, replace(pace, lr=fast.lr), n_steps=AUTOENCODER[thorough])
             pace = fast
         race = partial(
