@@ -130,9 +130,7 @@ def followed(bent):
 
 
 def test_bent_mixings_are_followed(bent, followed):
-    plain = DiverseDictionaryLearning(5, effort="plain", n_restarts=2, max_iter=100, random_state=0).fit(
-        bent.x
-    )
+    plain = clone(followed).set_params(effort="plain").fit(bent.x)
     assert followed.bent_ and not plain.bent_
     before, after = (mcc(bent.z, model.transform(bent.x)) for model in (plain, followed))
     assert after > max(0.95, before + 0.02)
