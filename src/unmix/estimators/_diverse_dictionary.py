@@ -73,10 +73,11 @@ class DiverseDictionaryLearning(LatentEstimator):
     than 6% of the variance), an edge is paid for once and not at every point: entries of the Jacobian count
     by their root mean square over the batch, with a weight of 0.15, since a latent that leaves a variable
     alone does so everywhere (Definition 2). Networks then are smooth, with 128 units, and trained in half of
-    the passes (fewer below 5,000 rows) at four times the rate; the last restart begins at an autoencoder without sparsity, along the
-    directions in its tangent spaces in which the same few variables move at every point. This needs more than
-    2,000 rows (or as many if thorough), 100 passes, residual networks, and the default penalty and weight. A
-    thorough fit of fewer rows has such a start as one more restart, trained to the end with the usual terms.
+    the passes (fewer below 5,000 rows) at four times the rate; the last restart begins at an autoencoder
+    without sparsity, along the directions in its tangent spaces in which the same few variables move at every
+    point. This needs more than 2,000 rows (or as many if thorough), 100 passes, residual networks, and the
+    default penalty and weight. A thorough fit of fewer rows has such a start as one more restart, trained to
+    the end with the usual terms.
 
     Columns in skewed units (exponentials, cubes) are read by normal scores, if as many directions as latents
     explain far more of those than of x as it is. Fewer than 2,000 rows are taken in batches of a tenth, 50
