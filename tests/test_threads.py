@@ -129,17 +129,17 @@ torch.set_num_threads(2)
 with threads(2) if sys.argv[1] == "ours" else nullcontext():
     work = torch.zeros(2**17)
     work.add_(1)
-    start = time.process_time()
+    start = time.process_time() - time.thread_time()
     for _ in range(50):
         work.add_(1)
         time.sleep(0.01)
-    print(time.process_time() - start)
+    print(time.process_time() - time.thread_time() - start)
 assert torch.get_num_threads() == 2
 """
 
 
 def seconds_of_waiting(whose, **environment):
-    """Return the processor time of threads that have next to nothing to do."""
+    """Return the processor time of the threads beside the first, which have next to nothing to do."""
     known = {name: v for name, v in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
     known |= {"PYTHONPATH": os.pathsep.join(sys.path), **environment}
     line = [sys.executable, "-c", WAITING, whose]
@@ -150,7 +150,8 @@ def seconds_of_waiting(whose, **environment):
     not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="two cores of Linux"
 )
 def test_threads_that_wait_sleep_unless_the_user_says_otherwise():
-    ours, usual = seconds_of_waiting("ours"), seconds_of_waiting("torch's")
+    # a busy machine charges threads for what they did not do: the least of three is the nearest to what they did
+    ours, usual = (min(seconds_of_waiting(whose) for _ in range(3)) for whose in ("ours", "torch's"))
     assert ours < usual / 3
     assert seconds_of_waiting("ours", OMP_WAIT_POLICY="active") > 3 * ours
 
