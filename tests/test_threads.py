@@ -150,7 +150,7 @@ def seconds_of_waiting(whose, **environment):
     not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="two cores of Linux"
 )
 def test_threads_that_wait_sleep_unless_the_user_says_otherwise():
-    # a busy machine charges threads for what they did not do: the least of three is the nearest to what they did
+    # a busy machine charges threads for what they did not do: the least of three is nearest to what they did
     ours, usual = (min(seconds_of_waiting(whose) for _ in range(3)) for whose in ("ours", "torch's"))
     assert ours < usual / 3
     assert seconds_of_waiting("ours", OMP_WAIT_POLICY="active") > 3 * ours
