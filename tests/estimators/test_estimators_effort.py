@@ -164,6 +164,15 @@ def test_short_fits_and_few_rows_follow_no_bends(bent):
     assert not short.bent_ and not few.bent_
 
 
+def test_noise_is_no_bend(bent):
+    model = DiverseDictionaryLearning(5)
+    pace = Pace(200, 500, 2e-3, 0)
+    noise = torch.randn(1000, 10, generator=torch.Generator().manual_seed(0))
+    x = torch.as_tensor((bent.x - bent.x.mean(0)) / bent.x.std(0), dtype=torch.float32)
+    assert not model._follows_bends(noise, pace) and model._follows_bends(x[:1000], pace)
+    assert not model._follows_bends(x[:999], pace)
+
+
 @pytest.mark.parametrize(
     "own",
     [{"weight": 0.01}, {"penalty": dependency_sparsity}, {"decoder": mlp}],

@@ -13,6 +13,7 @@ from unmix.estimators import DiverseDictionaryLearning
 from unmix.evidence import ARGUMENTS, EFFORTS, Case, trust
 from unmix.evidence._sparse import dependence, independence, links, number_of_latents, sparsity
 from unmix.experiments.papers.trust._worlds_sparse import FAMILIES, mixed
+from unmix.experiments.papers.worlds._draws import sparse
 from unmix.nn import residual_mlp
 from unmix.structure import diverse
 
@@ -219,3 +220,13 @@ def test_a_refit_does_what_the_fit_did_at_half_its_cost(n_rows, n_observed, skew
     again = Case(model, x, effort="quick", random_state=0).first
     assert model.warped_ == skewed and (again.effort, again.max_iter) == expected
     assert again.history_.n_steps <= 1.3 * model.history_.n_steps  # of a fifth as many rows where above 1
+
+
+def test_a_refit_to_half_of_the_rows_follows_the_bends_that_the_fit_followed():
+    x = sparse(2000, 1).x
+    tiny = partial(residual_mlp, hidden=(4,))
+    model = DiverseDictionaryLearning(
+        5, max_iter=110, n_restarts=1, encoder=tiny, decoder=tiny, random_state=0
+    ).fit(x)
+    again = Case(model, x, effort="quick", random_state=0).first
+    assert model.bent_ and again.bent_ and again.max_iter == 110

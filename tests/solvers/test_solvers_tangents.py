@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from unmix.experiments.papers.trust._worlds_sparse import FAMILIES
 from unmix.metrics import mcc
-from unmix.solvers.coordinates import along, is_bent, sparse_steps
+from unmix.solvers.coordinates import along, sparse_steps
 from unmix.structure import diverse
 
 
@@ -46,11 +45,3 @@ def test_without_sparsity_fields_are_still_independent():
     dense = torch.linalg.matrix_exp(torch.tensor(np.random.default_rng(0).normal(size=(10, 10)))) @ slopes
     steps = sparse_steps(dense, torch.Generator().manual_seed(0))
     assert steps is None or torch.linalg.matrix_rank(steps.codes).min() == 5
-
-
-@pytest.mark.parametrize("name", ["sparse: waves and products", "sparse: bent sums", "sparse: linear"])
-def test_gentle_bends_of_calibrated_worlds_are_not_followed(name):
-    (family,) = (family for family in FAMILIES if family.name == name)
-    for seed in range(10, 14):
-        data = family.draw(2000, seed)
-        assert not is_bent(torch.tensor(data.x), data.z.shape[1])

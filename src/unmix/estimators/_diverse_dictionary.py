@@ -30,7 +30,7 @@ from ._bent_starts import start_bent
 from ._effort import (
     AUTOENCODER,
     EFFORTS,
-    FEW_ROWS,
+    ENOUGH,
     LONG,
     MORE,
     PASSES,
@@ -70,14 +70,14 @@ class DiverseDictionaryLearning(LatentEstimator):
     tell the latents, and all restarts begin there.
 
     Where mixings bend so much that linear models are wrong starts (as many directions as latents leave more
-    than 6% of the variance), an edge is paid for once and not at every point: entries of the Jacobian count
-    by their root mean square over the batch, with a weight of 0.15, since a latent that leaves a variable
-    alone does so everywhere (Definition 2). Networks then are smooth, with 128 units, and trained in half of
-    the passes (fewer below 5,000 rows) at four times the rate; the last restart begins at an autoencoder
-    without sparsity, along the directions in its tangent spaces in which the same few variables move at every
-    point. This needs more than 2,000 rows (or as many if thorough), 100 passes, residual networks, and the
-    default penalty and weight. A thorough fit of fewer rows has such a start as one more restart, trained to
-    the end with the usual terms.
+    than 6% of the variance, and smooth functions of them tell some of it, which they do of no noise), an
+    edge is paid for once and not at every point: entries of the Jacobian count by their root mean square over
+    the batch, with a weight of 0.15, since a latent that leaves a variable alone does so everywhere
+    (Definition 2). Networks then are smooth, with 128 units, and trained in half of the passes (fewer below
+    5,000 rows) at four times the rate; the last restart begins at an autoencoder without sparsity, along the
+    directions in its tangent spaces in which the same few variables move at every point. This needs 1,000
+    rows, 100 passes, residual networks, and the default penalty and weight. A thorough fit of fewer rows has
+    such a start as one more restart, trained to the end with the usual terms.
 
     Columns in skewed units (exponentials, cubes) are read by normal scores, if as many directions as latents
     explain far more of those than of x as it is. Fewer than 2,000 rows are taken in batches of a tenth, 50
@@ -242,7 +242,7 @@ class DiverseDictionaryLearning(LatentEstimator):
             improve_rounds=SEARCHES if thorough else 1,
         )
         found = race(members, pace=pace)
-        if not (thorough and len(x) < FEW_ROWS and self._may_bend(x, pace)):
+        if not (thorough and len(x) < ENOUGH and self._may_bend(x, pace)):
             return found
         apart = replace(pace, checkpoint=pace.folder("bent"))
         (bent,) = build(self._plain, 1, x, pace.seed)
@@ -256,8 +256,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         What is asked for by name stays: a penalty or a weight of one's own.
         """
         own = self.weight is not None or not _is_default(self.penalty)
-        enough = len(x) >= FEW_ROWS + (self.effort == "usual")
-        return enough and not own and self._may_bend(x, pace)
+        return len(x) >= ENOUGH and not own and self._may_bend(x, pace)
 
     def _may_bend(self, x: Tensor, pace: Pace) -> bool:
         """Whether starts are looked for in tangent spaces: residual networks, long fits, bent mixings."""

@@ -12,6 +12,7 @@ from ._latent_estimator import Factory
 
 EFFORTS = ("plain", "usual", "thorough")
 FEW_ROWS, _BATCHES, _SMALLEST, LONG = 2000, 10, 50, 100  # few rows go in at least ten batches, in long fits
+ENOUGH = 1000  # rows from which bends are followed by terms of their own
 # of a thorough fit: starts and width of networks; passes; searches for coordinates; least updates
 MORE, PASSES, SEARCHES, _UPDATES = 2, 1.25, 2, 5000
 AUTOENCODER = {False: 2000, True: 4000}  # updates, in usual and in thorough fits

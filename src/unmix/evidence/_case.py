@@ -18,13 +18,13 @@ from sklearn.preprocessing import StandardScaler
 from unmix._findings import Findings, findings_of
 from unmix._fitted import Fitted
 from unmix._waiting import waiting
+from unmix.estimators._effort import ENOUGH, FEW_ROWS, LONG
 from unmix.estimators._latent_estimator import LatentEstimator
 
 from ._link import EFFORTS
 
 _LARGEST_SEED = 2**31 - 1
 _STARTS = 6
-_FEW_ROWS, _LONG = 2000, 100  # diverse dictionaries take small batches of fewer rows, in so many passes
 _TOLD_BY = 4  # columns that tell most rows apart
 
 
@@ -135,14 +135,15 @@ class Case:
         model, n_rows = self.model, len(self.x)
         asked = model.max_iter * -(-n_rows // model.batch_size)
         small = model.history_.n_steps > asked
-        if n_rows >= 2 * _FEW_ROWS or model.max_iter < _LONG or (small and n_rows < _FEW_ROWS / 2):
+        enough = ENOUGH if getattr(model, "bent_", False) else FEW_ROWS  # not known to models of older files
+        if n_rows >= 2 * enough or model.max_iter < LONG or (small and n_rows < FEW_ROWS / 2):
             return {}
         if small:  # of a tenth, so that half of the rows make as many updates
-            return {"max_iter": max(_LONG, model.max_iter // 2)}
+            return {"max_iter": max(LONG, model.max_iter // 2)}
         simple = model.effort == "usual" and self.codes.shape[1] < self.x.shape[1]
         if simple and not getattr(model, "warped_", False):  # not known to models of older files
             return {"effort": "plain"}
-        return {"max_iter": max(_LONG, model.max_iter // 2)} if model.effort != "plain" else {}
+        return {"max_iter": max(LONG, model.max_iter // 2)} if model.effort != "plain" else {}
 
     def _in_large_domains(self, rows: np.ndarray) -> np.ndarray:
         """Leave out domains of which a half has too few rows for a fit."""

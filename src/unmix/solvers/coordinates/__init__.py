@@ -1,6 +1,7 @@
 """Linear and affine changes of a code: sparse ones, and how networks start at them."""
 
 from ._affine import Affine, affine, start_at, whitening
+from ._bends import follows, is_bent
 from ._independent import independent_basis
 from ._linear import (
     change_coordinates,
@@ -11,11 +12,12 @@ from ._linear import (
     sparse_bases,
     start_linear,
 )
-from ._tangents import along, is_bent, sparse_steps
+from ._tangents import along, sparse_steps
 from ._units import KNOTS, better_units, left_by, normal_scores
 
 __all__ = [
     "along",
+    "follows",
     "is_bent",
     "sparse_steps",
     "better_units",

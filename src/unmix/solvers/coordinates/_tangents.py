@@ -6,9 +6,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ._units import left_by
-
-_BENT = 0.06  # share of the variance that n directions leave; worlds of the papers' tables leave less
 _STARTS, _POINTS, _STEPS = 200, 200, 25
 _KNEE = (0.3, 0.03)  # of log(1 + size / knee), at the first and the last step
 _HEAVIEST, _REST = 1e4, 1e-3  # weight of a variable that does not move, and of one that may
@@ -27,19 +24,6 @@ class Fields(NamedTuple):
     def chosen(self, indices: list[int]) -> "Fields":
         """Return some of the fields."""
         return Fields(*(part[indices] for part in self))
-
-
-def is_bent(x: Float[Tensor, "n x"], n_components: int, least: float = _BENT) -> bool:
-    """Whether so many directions leave more of standardised columns than a gentle bend does, a share `least`.
-
-    Examples
-    --------
-    >>> z = torch.randn(1000, 2, generator=torch.Generator().manual_seed(0))
-    >>> straight = z @ torch.tensor([[1.0, 0.5, 0.0, -1.0], [0.0, 0.5, 1.0, 1.0]])
-    >>> is_bent(straight, 2), is_bent(straight + 1.5 * torch.sin(2 * straight), 2)
-    (False, True)
-    """
-    return n_components < x.shape[1] and left_by(x, n_components) > least
 
 
 def sparse_fields(bases: Float[Tensor, "n x z"], generator: torch.Generator) -> Fields:
