@@ -15,7 +15,8 @@ from unmix.evidence import EFFORTS
 from unmix.evidence._common import explained
 from unmix.experiments.papers.trust._family import right_latents
 from unmix.experiments.papers.trust._worlds_domains import right_within
-from unmix.experiments.papers.trust._worlds_sparse import mixed, moebius, skewed
+from unmix.experiments.papers.trust._worlds_sparse import FAMILIES, mixed, moebius, skewed
+from unmix.experiments.papers.worlds._mixings import along
 from unmix.metrics import replicate
 from unmix.structure import Structure
 from unmix.theory import certify
@@ -173,3 +174,19 @@ def test_9_a_nested_pair_is_not_excluded_by_what_stands_beside_it():
     verdicts = [certify(Structure(each)) for each in (pair, joined)]
     assert not any(found.sparser_than_triangular for found in verdicts)
     assert verdicts[1].alternative.replaced == (0, 1)
+
+
+@pytest.mark.slow
+def test_bends_that_are_dense_are_followed_and_not_trusted():
+    rng = np.random.default_rng((71, 2))
+    z = rng.normal(size=(2000, 3))
+    x = along(np.ones((8, 3), bool), z, rng, family="sine", bend=0.9)
+    model = ddl(LatentDataset(x, z))
+    assert model.bent_ and not trusted_at(model, x).any()
+
+
+@pytest.mark.slow
+def test_noise_that_few_directions_leave_is_no_bend():
+    noise = next(family for family in FAMILIES if family.name == "null: noise").draw(2000, 102)
+    model = ddl(noise)
+    assert not model.bent_ and trust(model, noise.x, verbose=False).probability.max() < 0.5
