@@ -179,10 +179,10 @@ def test_9_a_nested_pair_is_not_excluded_by_what_stands_beside_it():
 @pytest.mark.slow
 def test_bends_that_are_dense_are_followed_and_not_trusted():
     rng = np.random.default_rng((71, 2))
-    z = rng.normal(size=(2000, 3))
+    z = rng.normal(size=(N_ROWS, 3))
     x = along(np.ones((8, 3), bool), z, rng, family="sine", bend=0.9)
     model = ddl(LatentDataset(x, z))
-    assert model.bent_ and not trusted_at(model, x).any()
+    assert model.bent_ and not trust(model, x, verbose=False).trusted.any()
 
 
 @pytest.mark.slow
