@@ -127,6 +127,16 @@ def test_masked_entries_are_refused(member, data):
     assert clone(member).fit(shown, GROUPS).n_features_in_ == data.x.shape[1]
 
 
+@every((*QUICK, *TRANSFORMERS, *DICTIONARIES))
+def test_data_sets_and_tables_are_refused_with_the_part_to_pass(member, data):
+    images = unmix.data.shapes3d(4, size=16, random_state=0)
+    table = unmix.read_table(pd.DataFrame(data.x))
+    for held, part in ((data, "x"), (images, "images"), (table, "features")):
+        expected = rf"must be an array or a frame, got {type(held).__name__}\. Pass its `\.{part}`"
+        with pytest.raises(TypeError, match=expected):
+            clone(member).fit(held, GROUPS)
+
+
 @pytest.mark.parametrize("penalty", [partial(orojar, exact=False), partial(dependency_sparsity, columns=1)])
 def test_what_a_penalty_draws_is_a_function_of_the_seed(penalty, data):
     model = unmix.Autoencoder(2, penalty=penalty, max_iter=3, random_state=0)

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from unmix._waiting import stages
 from unmix.objectives import GameObjective
+from unmix.tables import features_of
 from unmix.training import Average, Drawn, Noise, Pace, Player, Run, Trained, minimise, play, seeded
 
 from . import _images
@@ -136,7 +137,7 @@ class GameEstimator(LatentEstimator):
         if not (_images.is_images(X) or _images.is_rendered(X)):
             raise TypeError(
                 f"`X` must be images of shape (n, height, width, channels) for {type(self).__name__}, got "
-                f"shape {np.shape(X)}. Use BetaVAE for tables."
+                f"shape {np.shape(features_of(X))}. Use BetaVAE for tables."
             )
         return _images
 

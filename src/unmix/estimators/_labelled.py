@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from unmix._group import numbers_from
 from unmix.nn import mlp
 from unmix.objectives import LabelledObjective
+from unmix.tables import features_of
 from unmix.training import History, Minibatches, Pace, Trained, minimise_constrained, shared_out
 
 from ._latent_estimator import Factory, LatentEstimator, build
@@ -181,7 +182,7 @@ class LabelledSparseAutoencoder(LatentEstimator):
 
 def _labels(X: Any, y: Any) -> np.ndarray:
     """Return one number per sample, or say what is wrong."""
-    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    shape = X.shape if hasattr(X, "shape") else np.asarray(features_of(X)).shape
     n_samples = (*shape, 0)[0]
     labels = np.zeros(n_samples) if y is None else np.asarray(y)
     if np.ma.is_masked(y):

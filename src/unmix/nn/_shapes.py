@@ -48,6 +48,6 @@ def image_of(shape: Shape, halvings: int, name: str) -> tuple[int, int, int]:
     if height % 2**halvings or width % 2**halvings:
         raise ValueError(
             f"`{name}` must have sides divisible by {2**halvings}, which {halvings} widths halve it to, got "
-            f"{tuple(shape)}. Use fewer `widths`, or pad the images."  # type: ignore[arg-type]
+            f"{tuple(shape)}. Use fewer `widths`, pad the images, or move channels to the last axis."  # type: ignore[arg-type]
         )
     return height, width, channels

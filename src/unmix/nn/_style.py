@@ -200,6 +200,6 @@ def widths_of(shape: Shape, widths: Sequence[int], name: str) -> tuple[int, ...]
         sides = [SMALL << number for number in range(len(widths))]
         raise ValueError(
             f"`{name}` must be a square image with a side among {sides}, got {tuple(shape)}. Scale or crop "  # type: ignore[arg-type]
-            "the images, or give more `widths`."
+            "the images, move channels to the last axis, or give more `widths`."
         )
     return tuple(widths[:n])

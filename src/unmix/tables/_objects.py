@@ -14,6 +14,8 @@ from ._names import listed
 from ._raw import Raw, text_of
 from ._table import Columns
 
+_HELD = ("features", "images", "x")  # where tables and data sets hold what an estimator takes
+
 
 def kind_of(source: Any) -> str:
     """Tell what an object is by the module that its class comes from."""
@@ -33,7 +35,7 @@ def features_of(X: Any) -> Any:
     """
     kind = kind_of(X)
     if kind == "array":
-        return _unmasked(X)
+        return _unmasked(_array_like(X))
     frame = X.to_df() if kind == "anndata" else X.collect() if type(X).__name__ == "LazyFrame" else X
     names = list(frame.columns)
     held = {name: _holds_numbers(frame[name]) for name in names} if len(set(names)) == len(names) else {}
@@ -43,6 +45,23 @@ def features_of(X: Any) -> Any:
     if not wanted:
         raise ValueError(f"`X` must have a numeric column, got {listed(names)}. Encode text as numbers.")
     return frame[wanted]
+
+
+def _array_like(X: Any) -> Any:
+    """Return X unless it is a data set, which holds what an estimator takes beside what it must not see.
+
+    >>> from unmix.data import sparse_mixing
+    >>> _array_like(sparse_mixing(9, n_latents=3, random_state=0))
+    Traceback (most recent call last):
+        ...
+    TypeError: `X` must be an array or a frame, got LatentDataset. Pass its `.x`.
+    """
+    if not hasattr(X, "__array__"):
+        for name in _HELD:
+            if hasattr(X, name):
+                kind = type(X).__name__
+                raise TypeError(f"`X` must be an array or a frame, got {kind}. Pass its `.{name}`.")
+    return X
 
 
 def _unmasked(X: Any) -> Any:
