@@ -24,8 +24,9 @@ from ._latent_estimator import Factory, build
 default_penalty = partial(dependency_sparsity, form="log", normalize="std")
 network = partial(residual_mlp, hidden=(64, 64), activation="silu")
 Data = tuple[Tensor, ...]  # what the objective sees, the observations, the numbers of the domains
-_BENT = 0.045  # share of the variance that principal components leave, from which the encoder sees all of x
-_AUTOENCODER = 1500  # updates
+_BENT = 0.03  # share of the variance that principal components leave, from which the encoder sees all of x
+_AUTOENCODER = 800  # updates
+_ORTHOGONAL = 10  # learning rate of matrices that move by orthogonal steps, in that of the others
 _KNEE = 0.1  # of the default penalty
 _FIRST = 0.3  # share of the training that starts get, before the best one looks for other coordinates
 
@@ -81,8 +82,9 @@ class CGVAE(DomainEstimator):
         What the encoder sees, with the likelihood: the leading principal components, as many as latents, or
         all of x. Behind mixings that bend much those components no longer tell the latents. Rows of x lie on
         a surface; an autoencoder without sparsity tells its tangent spaces, and the determinant is that of
-        dz/dx within them. "auto": all, where components leave more than 4.5% of the variance of more than
-        2,000 rows, smooth functions of them tell some of it, and `max_iter` is at least 100.
+        dz/dx within them. Matrices of the networks then move by orthogonal steps. "auto": all, where
+        components leave more than 3% of the variance of more than 2,000 rows, smooth functions of them tell
+        some of it, and `max_iter` is at least 100.
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories. Informed starts need a linear skip, as `unmix.nn.residual_mlp` has.
     n_restarts : int
@@ -171,7 +173,7 @@ class CGVAE(DomainEstimator):
         self.random_state = random_state
 
     def _train(self, x: Tensor, pace: Pace, u: Any = None) -> Trained:
-        pace = replace(pace, max_iter=self._passes(len(x)))
+        pace = self._paced(x, replace(pace, max_iter=self._passes(len(x))))
         generator = torch.Generator().manual_seed(pace.seed)
         order = torch.randperm(len(x), generator=generator).to(x.device)  # restarts are judged on all domains
         x, u = x[order], u.to(x.device, torch.int32)[order]
@@ -188,14 +190,20 @@ class CGVAE(DomainEstimator):
             trained.objective.encoder = nn.Sequential(front, trained.objective.encoder)
         return trained
 
+    def _paced(self, x: Tensor, pace: Pace) -> Pace:
+        """Decide whether the encoder sees all of x; where the likelihood does, matrices move orthogonally."""
+        bound = self.objective == "bound"
+        asked = self.reads == "all" or (self.reads == "auto" and self._is_bent(x))
+        self.reads_all_ = bound or (asked and self.n_components_ < x.shape[1])
+        return replace(pace, matrix_lr=_ORTHOGONAL * pace.lr) if self.reads_all_ and not bound else pace
+
     def _view(self, x: Tensor, to_white: Tensor, pace: Pace) -> Tensor:
         """Return what the objective sees: x, x beside its tangent spaces, or the principal components."""
-        n, bound = self.n_components_, self.objective == "bound"
-        asked = self.reads == "all" or (self.reads == "auto" and self._is_bent(x))
-        self.reads_all_ = bound or (asked and n < x.shape[1])
         if not self.reads_all_:
             return x @ to_white.T
-        return x if bound else beside_tangents(x, surface(x, n, pace, n_steps=_AUTOENCODER))
+        if self.objective == "bound":
+            return x
+        return beside_tangents(x, surface(x, self.n_components_, pace, n_steps=_AUTOENCODER))
 
     def _is_bent(self, x: Tensor) -> bool:
         """Whether principal components are likely to lose latents, and rows and passes are many."""

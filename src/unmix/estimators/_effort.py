@@ -15,11 +15,12 @@ FEW_ROWS, _BATCHES, _SMALLEST, LONG = 2000, 10, 50, 100  # few rows go in at lea
 ENOUGH = 1000  # rows from which bends are followed by terms of their own
 # of a thorough fit: starts and width of networks; passes; searches for coordinates; least updates
 MORE, PASSES, SEARCHES, _UPDATES = 2, 1.25, 2, 5000
-AUTOENCODER = {False: 2000, True: 4000}  # updates, in usual and in thorough fits
+AUTOENCODER = {False: 1000, True: 2000}  # updates, in usual and in thorough fits
 _SMOOTH: dict[str, Any] = {"hidden": (128, 128), "activation": "silu"}
 # passes of smooth networks, with 5,000 rows and more and with fewer, and learning rate, in those asked for
-_SHORTER, _SHORTEST, _MANY_ROWS, _FASTER = 0.5, 0.4, 5000, 4
-_SMALLEST_SMOOTH, _UPDATES_SMOOTH = 150, 2000
+_SHORTER, _SHORTEST, _MANY_ROWS, _FASTER = 0.4, 0.3, 5000, 4
+_ORTHOGONAL = 20  # learning rate of matrices whose steps are orthogonal, in that of the others
+_SMALLEST_SMOOTH, _UPDATES_SMOOTH = 150, 1600
 
 
 def for_few(pace: Pace, n_samples: int) -> Pace:
@@ -48,18 +49,20 @@ def updated_often(pace: Pace, n_samples: int) -> Pace:
 
 
 def for_smooth(pace: Pace, n_samples: int, *, thorough: bool = False) -> Pace:
-    """Take larger steps in half of the passes or fewer, and batches of 2,000 updates, or of 150 rows.
+    """Take larger, orthogonal steps in two fifths of the passes, and batches of 1,600 updates, or 150 rows.
 
     With fewer rows what comes before counts for more, so that usual fits save some passes.
 
     >>> pace = Pace(200, 500, 1e-3, 0)
     >>> [(for_smooth(pace, n).batch_size, for_smooth(pace, n).steps(n)) for n in (20_000, 10_000, 5000, 2500)]
-    [(500, 4000), (500, 2000), (250, 2000), (150, 1360)]
+    [(500, 3200), (500, 1600), (250, 1600), (150, 1020)]
     """
     share = _SHORTER if thorough or n_samples >= _MANY_ROWS else _SHORTEST
     passes = round(share * pace.max_iter)
     batch = min(pace.batch_size, max(_SMALLEST_SMOOTH, n_samples * passes // _UPDATES_SMOOTH))
-    return replace(pace, max_iter=passes, lr=_FASTER * pace.lr, batch_size=batch)
+    return replace(
+        pace, max_iter=passes, batch_size=batch, lr=_FASTER * pace.lr, matrix_lr=_ORTHOGONAL * pace.lr
+    )
 
 
 def wider(factory: Factory) -> Factory:

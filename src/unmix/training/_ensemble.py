@@ -92,8 +92,9 @@ class Ensemble:
 
         words = f"{len(self)} restart{'s' * (len(self) > 1)}"
         settings = _settings(self.weights, start, stop, total, pace, part, words)
+        settings |= on_weights(self.parameters, pace) | on_matrices(self.parameters, pace)
         with within(group):
-            return minimise(loss, self.parameters, batches(), **settings, **on_weights(self.parameters, pace))
+            return minimise(loss, self.parameters, batches(), **settings)
 
 
 def spread_over(n_members: int) -> Group:
@@ -184,6 +185,22 @@ def on_weights(names: Iterable[str], pace: Pace) -> dict[str, Any]:
     weights = [name for name in names if name.rpartition(".")[2] not in _NO_WEIGHTS]
     asked = {"weight_decay": pace.weight_decay, "clip_value": pace.clip_value}
     return {what: dict.fromkeys(weights, value) for what, value in asked.items() if value}
+
+
+def on_matrices(stacked: Mapping[str, Tensor], pace: Pace) -> dict[str, Any]:
+    """Return the learning rates of weights that are matrices, each stacked over members.
+
+    Examples
+    --------
+    >>> stacked = {"0.weight": torch.ones(8, 3, 2), "1.weight": torch.ones(8, 1, 3)}
+    >>> on_matrices(stacked, Pace(1, 1, 1.0, 0, matrix_lr=0.02)), on_matrices(stacked, Pace(1, 1, 1.0, 0))
+    ({'matrix_lr': {'0.weight': 0.02}}, {})
+    """
+    if pace.matrix_lr is None:
+        return {}
+    weights = (name for name in stacked if name.rpartition(".")[2] == "weight")
+    names = [name for name in weights if stacked[name].ndim == 3 and min(stacked[name].shape[1:]) > 1]
+    return {"matrix_lr": dict.fromkeys(names, pace.matrix_lr)} if names else {}
 
 
 def _averaged(histories: Sequence[History]) -> History:

@@ -13,6 +13,7 @@ from .._group import current, mean_over
 from ._adam import Adam, Dial
 from ._average import Average
 from ._kernels import copy_
+from ._muon import Muon, SideBySide
 from ._parts import Named
 from ._schedules import as_schedule, learning_rate_factor, sampled
 from ._settings import Player
@@ -52,14 +53,7 @@ class Mover:
         self.extras: tuple[str, ...] = ()
         self.values: Tensor | None = None
         device = self.model.device
-        self.adam = Adam(
-            self.model.trained,
-            lr=player.lr,
-            betas=player.betas,
-            weight_decay=player.weight_decay,
-            maximize=player.maximise,
-            static=static,
-        )
+        self.optimiser = _optimiser(player, self.model.trained, static)
         self._rate = learning_rate_factor(player.schedule, n_steps)
         self._weights = {name: as_schedule(weight) for name, weight in (player.weights or {}).items()}
         self._scales = {name: Dial(1.0, device if static else None) for name in self._weights}
@@ -85,13 +79,14 @@ class Mover:
         }
         plain = ("lr", "clip_norm", "weight_decay", "precision", "every", "maximise")
         found |= {name: getattr(player, name) for name in plain}
-        if player.clip_value is not None:
-            found["clip_value"] = player.clip_value
+        for name in ("clip_value", "matrix_lr"):  # not known to older checkpoints
+            if getattr(player, name) is not None:
+                found[name] = getattr(player, name)
         return {self.prefix + name: value for name, value in found.items()}
 
     def prepare(self, step: int) -> None:
         """Set the numbers of the coming step."""
-        self.adam.set_rate(self._rate(step))
+        self.optimiser.set_rate(self._rate(step))
         for name, scale in self._scales.items():
             scale.set(self._weights[name](step))
         if self.average is not None:
@@ -99,7 +94,7 @@ class Mover:
 
     def descend(self, batch: Any) -> None:
         """Take one step."""
-        self.adam.zero_grad()
+        self.optimiser.zero_grad()
         self.backward(self.seen(batch))
         self.agree()
         self.move()
@@ -140,19 +135,19 @@ class Mover:
         mean_over([*found, *values], group)
 
     def move(self) -> None:
-        """Move along the gradient: clipping, Adam, projection."""
+        """Move along the gradient: clipping, a step, projection."""
         player, scaler = self.player, self.scaler
         clips = player.clip_norm is not None or player.clip_value is not None
         if clips and scaler is not None:
-            scaler.unscale_(self.adam)  # type: ignore[arg-type]  # it reads `param_groups` only
+            scaler.unscale_(self.optimiser)  # type: ignore[arg-type]  # it reads `param_groups` only
         for value, tensors in self._clipped.items():
             nn.utils.clip_grad_value_(tensors, value)
         if player.clip_norm is not None:
             nn.utils.clip_grad_norm_(self.trained, player.clip_norm)
         if scaler is None:
-            self.adam.step()
+            self.optimiser.step()
         else:
-            scaler.step(self.adam)  # type: ignore[arg-type]
+            scaler.step(self.optimiser)  # type: ignore[arg-type]
             scaler.update()
         if player.project is not None:
             with torch.no_grad():
@@ -167,7 +162,7 @@ class Mover:
         """Return tensors, moments, average and the terms of the last move, which later rows repeat."""
         return {
             "model": self.model.state_dict(),
-            "adam": self.adam.state_dict(),
+            "adam": self.optimiser.state_dict(),
             "scaler": None if self.scaler is None else self.scaler.state_dict(),
             "average": None if self.average is None else self.average.state_dict(),
             "terms": {"names": list(self.names), "extras": list(self.extras), "values": self.values},
@@ -175,7 +170,7 @@ class Mover:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore what `state_dict` returned, every tensor in its place."""
-        for part, name in ((self.model, "model"), (self.adam, "adam"), (self.scaler, "scaler")):
+        for part, name in ((self.model, "model"), (self.optimiser, "adam"), (self.scaler, "scaler")):
             if part is not None:
                 part.load_state_dict(state[name])
         if self.average is not None:
@@ -194,6 +189,20 @@ class Mover:
                 "Return a zero tensor for a term that is switched off."
             )
         self.names, self.extras = names, tuple(extras or ())
+
+
+def _optimiser(player: Player, tensors: Mapping[str, Tensor], static: bool) -> Adam | Muon | SideBySide:
+    """Return Adam, beside Muon for the matrices that have a rate of their own."""
+    rates = player.matrix_lr or {}
+    shared: dict[str, Any] = {"maximize": player.maximise, "static": static}
+    matrices = {name: tensor for name, tensor in tensors.items() if name in rates}
+    others = {name: tensor for name, tensor in tensors.items() if name not in rates}
+    found: list[Adam | Muon] = [Muon(matrices, rates=rates, **shared)] if matrices else []
+    if others:
+        found.append(
+            Adam(others, lr=player.lr, betas=player.betas, weight_decay=player.weight_decay, **shared)
+        )
+    return found[0] if len(found) == 1 else SideBySide(found)
 
 
 def extra_gradient(movers: Sequence[Mover], batch: Any) -> None:
@@ -217,7 +226,7 @@ def _half_step(
 ) -> None:
     """Move all players along the gradient of one objective, after bringing `tensors` back to `here`."""
     for mover in movers:
-        mover.adam.zero_grad()
+        mover.optimiser.zero_grad()
     weighed(objective()).backward()
     for number, mover in enumerate(movers):
         mover.agree(terms=number == 0 and tensors is None)

@@ -15,7 +15,7 @@ class Pace:
 
     `max_steps` ends the passes before; `schedule` is that of the learning rate, by default half a cosine
     after a short warm-up; `weight_decay` and `clip_value` act on weights, not on biases and
-    codebooks.
+    codebooks; `matrix_lr` is the rate of weights that are matrices, whose steps are orthogonal then.
     """
 
     max_iter: int
@@ -29,6 +29,7 @@ class Pace:
     weight_decay: float = 0.0
     clip_value: float | None = None
     precision: str | None = None
+    matrix_lr: float | None = None
 
     def steps(self, n_samples: int) -> int:
         """Return the number of updates in `max_iter` epochs, `max_steps` at most."""

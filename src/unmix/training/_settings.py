@@ -44,6 +44,9 @@ class Player:
         Largest size of an entry of the gradient; a dict names the tensors whose gradients are clipped.
     betas, weight_decay
         As in AdamW: decay rates of the moments, decoupled weight decay; a dict names the tensors that decay.
+    matrix_lr : dict of str to float, optional
+        Names tensors that are matrices, or stacks of them, and their learning rates: their steps are
+        orthogonal, as in Muon. Weight decay does not act on them.
     ema : float or Average, optional
         Decay of an exponential average of parameters and buffers. The caller is left with the averaged
         ones; the raw ones stay in the checkpoint. An `Average` can be looked at during the run.
@@ -60,7 +63,7 @@ class Player:
     References
     ----------
     Kingma and Ba (2015), Adam, Algorithm 1, arXiv:1412.6980; Loshchilov and Hutter (2019), Decoupled
-    weight decay regularization, Algorithm 2, arXiv:1711.05101.
+    weight decay regularization, Algorithm 2, arXiv:1711.05101; Jordan et al. (2024), Muon.
     """
 
     loss: Loss
@@ -73,6 +76,7 @@ class Player:
     clip_value: float | Mapping[str, float] | None = None
     betas: tuple[float, float] = (0.9, 0.999)
     weight_decay: float | Mapping[str, float] = 0.0
+    matrix_lr: Mapping[str, float] | None = None
     ema: float | Average | None = None
     precision: str | None = None
     every: int = 1
@@ -156,6 +160,7 @@ class Settings(TypedDict, total=False):
     clip_value: float | Mapping[str, float] | None
     betas: tuple[float, float]
     weight_decay: float | Mapping[str, float]
+    matrix_lr: Mapping[str, float] | None
     ema: float | Average | None
     precision: str | None
     every: int

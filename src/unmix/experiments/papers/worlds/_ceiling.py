@@ -74,6 +74,7 @@ def domains_from_truth(model: Any, x: np.ndarray, u: np.ndarray, z: np.ndarray, 
     start = _Start(model, _white(x[order]), _white(z[order]), seed)
     domains = torch.as_tensor(u[order], dtype=torch.int32, device=start.x.device)
     model.domain_shares_ = np.bincount(u) / len(u)
+    start.pace = model._paced(start.x, start.pace)
     seen = model._view(start.x, torch.linalg.pinv(principal(start.x, z.shape[1])), start.pace)
     n_seen = start.x.shape[1] if model.reads_all_ else seen.shape[1]
 
