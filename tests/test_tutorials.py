@@ -77,6 +77,19 @@ def test_words_must_be_equal_and_numbers_nearly(tool):
     assert "not those of the script" in tool.difference(changed, kept)
 
 
+def test_numbers_without_a_digit_before_the_point_are_numbers(tool):
+    """Tables have them, and the last digits are those of one processor."""
+
+    def printed(number):
+        return tool.built(f"# %% [markdown]\n# # Words\n# %%\nprint('leak', '{number}')\n")
+
+    kept = printed(".072")
+    for number, differs in ((".100", False), ("-.072", True), (".400", True)):
+        made = json.loads(json.dumps(kept))
+        made["cells"][1]["outputs"] = printed(number)["cells"][1]["outputs"]
+        assert bool(tool.difference(kept, made)) == differs
+
+
 def test_commands_of_the_shell_are_run_and_a_failing_one_stops(tool, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     kept = tool.built("# %%\n# !echo one\n# !unmix --version\n")

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+NUMBER = re.compile(r"(?<![\w.])-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:e-?\d+)?")  # .5, too
 RELATIVE, ABSOLUTE = 0.1, 0.03  # another processor rounds otherwise; whole numbers below 10 must be equal
 DOTS = 80  # per inch, of figures
 Cell = dict[str, Any]
