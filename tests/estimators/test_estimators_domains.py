@@ -21,6 +21,7 @@ from unmix.nn import gated_mlp, mlp
 from unmix.penalties import dependency_sparsity, edge_count
 from unmix.structure import Structure
 from unmix.theory import certify_domains
+from unmix.training import Pace
 
 
 @pytest.fixture(scope="module")
@@ -245,6 +246,7 @@ def test_labels_that_tell_nothing_are_refused(estimator, labels, message, small)
         ({"n_shared": 3}, "`n_shared` must be an integer from 0"),
         ({"sees_domain": True}, "`sees_domain` must be False"),
         ({"reads": "some"}, "`reads` must be one of"),
+        ({"effort": "thorough"}, "`effort` must be one of"),
         ({"max_steps": 0}, "`max_steps` must be"),
         ({"weight": -1.0}, "`weight` must be"),
     ],
@@ -277,4 +279,38 @@ def test_gentle_bends_and_noise_are_read_by_components():
     gentle = multi_domain(4000, 4, 8, graph="D", n_domains=4, random_state=3)
     x = torch.as_tensor((gentle.x - gentle.x.mean(0)) / gentle.x.std(0))
     noise = torch.randn(x.shape, generator=torch.Generator().manual_seed(0))
-    assert not CGVAE(4)._is_bent(x) and not CGVAE(4)._is_bent(noise)
+    assert not _paced(x).reads_all_ and not _paced(noise).reads_all_
+
+
+def _paced(x, **settings):
+    """Return a model that has decided what its encoder sees, and how its matrices move (`pace`)."""
+    model = CGVAE(**{"n_components": 4} | settings)
+    model.pace = model._paced(x, Pace(100, 200, 0.002, 0))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "rate"),
+    [
+        (2001, {}, 0.02),
+        (2000, {}, None),
+        (2001, {"max_iter": 99}, None),
+        (2000, {"reads": "all"}, 0.02),
+        (2001, {"effort": "plain"}, None),
+        (2001, {"effort": "plain", "reads": "all"}, None),
+        (2001, {"objective": "bound"}, None),
+        (2001, {"decoder": gated_mlp}, None),
+    ],
+)
+def test_matrices_of_long_fits_to_many_rows_move_by_orthogonal_steps(rows, settings, rate):
+    x = torch.randn(rows, 8, generator=torch.Generator().manual_seed(0))
+    assert _paced(x, **settings).pace.matrix_lr == rate
+
+
+def test_a_plain_effort_reads_components_and_few_rows_are_fitted_as_by_it(small):
+    z = torch.randn(3000, 2, generator=torch.Generator().manual_seed(0))
+    bent = torch.cat([z, (2 * z).sin(), z.sum(1, keepdim=True)], 1)
+    two = {"n_components": 2}
+    assert _paced(bent, **two).reads_all_ and not _paced(bent, effort="plain", **two).reads_all_
+    codes = [quick(effort=effort).fit(small.x, small.u).transform(small.x) for effort in ("usual", "plain")]
+    np.testing.assert_array_equal(*codes)

@@ -29,6 +29,7 @@ from ._tables import plain, standardised, validated
 
 OBJECTIVES = ("likelihood", "bound")
 READS = ("auto", "components", "all")
+EFFORTS = ("plain", "usual")
 
 
 class DomainEstimator(LatentEstimator):
@@ -42,6 +43,7 @@ class DomainEstimator(LatentEstimator):
     objective: str = "bound"
     sees_domain: bool = True
     reads: str = "all"
+    effort: str = "plain"
     reads_all_: bool
     prior: str = "gaussian"
     n_shared: int = 0
@@ -206,7 +208,8 @@ def needed_domains(structure: Structure) -> np.ndarray:
 
 
 def _check_choices(estimator: DomainEstimator) -> None:
-    for name, choices in (("prior", PRIORS), ("objective", OBJECTIVES), ("reads", READS)):
+    known = {"prior": PRIORS, "objective": OBJECTIVES, "reads": READS, "effort": EFFORTS}
+    for name, choices in known.items():
         if getattr(estimator, name) not in choices:
             raise ValueError(
                 f"`{name}` must be one of {choices}, got {getattr(estimator, name)!r}. Choose one of these."

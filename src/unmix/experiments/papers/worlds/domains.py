@@ -4,8 +4,8 @@ Beyond the papers. Sources and mixings are ours, of three families, one for each
 taken within domains. "Started at the truth" is what the objective keeps of a fit that begins there, "told the
 truth" what a network of the same kind reads off the observations after it was shown the latents: the ceilings
 of any search and of any method. With the correlated prior latents may depend on each other within domains, in
-the same way in all. "Defaults of 0.1" saw the principal components everywhere, `reads="components"`; today
-the encoder sees all observed variables where these leave much of them. No published number.
+the same way in all. "Defaults of 0.1" are `effort="plain"`: they saw the principal components everywhere and
+took Adam's steps. No published number.
 The method is that of arXiv:2503.00639.
 """
 
@@ -28,7 +28,7 @@ from ._draws import domains
 IDENTIFIABLE, CORRELATED = "iVAE", 'prior="correlated"'
 _OPTIONS: dict[str, dict[str, Any]] = {
     CORRELATED: {"prior": "correlated"},
-    BEFORE: {"reads": "components"},
+    BEFORE: {"effort": "plain"},
 }
 _STEPS = {"smoke": 20, "laptop": 3000}
 WORLDS: dict[str, dict[str, Any]] = {
