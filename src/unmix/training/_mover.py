@@ -197,12 +197,10 @@ def _optimiser(player: Player, tensors: Mapping[str, Tensor], static: bool) -> A
     shared: dict[str, Any] = {"maximize": player.maximise, "static": static}
     matrices = {name: tensor for name, tensor in tensors.items() if name in rates}
     others = {name: tensor for name, tensor in tensors.items() if name not in rates}
-    found: list[Adam | Muon] = [Muon(matrices, rates=rates, **shared)] if matrices else []
-    if others:
-        found.append(
-            Adam(others, lr=player.lr, betas=player.betas, weight_decay=player.weight_decay, **shared)
-        )
-    return found[0] if len(found) == 1 else SideBySide(found)
+    if matrices and not others:
+        return Muon(matrices, rates=rates, **shared)
+    adam = Adam(others, lr=player.lr, betas=player.betas, weight_decay=player.weight_decay, **shared)
+    return SideBySide([adam, Muon(matrices, rates=rates, **shared)]) if matrices else adam
 
 
 def extra_gradient(movers: Sequence[Mover], batch: Any) -> None:
