@@ -34,7 +34,7 @@ test: $(VENV)/.dev  ## the test suite (minutes, two cores, no GPU)
 	$(SINGLE) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" $(SHAPES)
 
 test-slow: $(VENV)/.dev  ## what `make test` leaves out: whole contracts, examples, exhaustive searches
-	$(SINGLE) $(BIN)/python -m pytest -q -n 2 --dist worksteal -m slow $(SHAPES)
+	$(SINGLE) $(BIN)/python -m pytest -q -n 2 --dist worksteal -m slow --timeout 900 $(SHAPES)
 
 # the whole of what CI samples: `make test-slow` by itself draws 200 hostile inputs, kills 10 fits, and takes one in six checks of
 # estimators with networks of full size
