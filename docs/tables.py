@@ -182,7 +182,6 @@ VIEWS: dict[str, View] = {
         "MCC within domains": (worlds.DEFAULT, "mcc"),
         "defaults of 0.1": (worlds.BEFORE, "mcc"),
         "correlated prior": (domain_worlds.CORRELATED, "mcc"),
-        'reads="all"': (domain_worlds.ALL, "mcc"),
         "iVAE": (domain_worlds.IDENTIFIABLE, "mcc"),
         "started at the truth": (worlds.KEPT, "mcc"),
         "told the truth": (worlds.TOLD, "mcc"),
