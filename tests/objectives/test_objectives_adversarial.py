@@ -128,9 +128,12 @@ def test_flows_rise_whatever_their_parameters(seed):
         assert (flow(e, torch.full((60,), domain)).diff(dim=0) >= 0).all()
 
 
+FLOWS, LABELS = partial(FlowCode, 3, 2), partial(LabelCode, 3, 2)  # each test has parameters of its own
+
+
 def game(code, sparse="intended", **more):
-    made = seeded(CodedGenerator, code, generator(6, SHAPE))
-    labels = 0 if isinstance(code, NoiseCode) else 2
+    made = seeded(lambda: CodedGenerator(code(), generator(6, SHAPE)))
+    labels = 0 if code is NoiseCode else 2
     judge = seeded(critic, SHAPE, 3, n_labels=labels)
     return GameObjective(made, judge, nn.Flatten(), n_noise=6, sparse=sparse, **more).double()
 
@@ -138,17 +141,17 @@ def game(code, sparse="intended", **more):
 U = torch.tensor([0, 1, 1, 0])
 
 
-@pytest.mark.parametrize("code", [FlowCode(3, 2), FlowCode(3, 2, masked=False), LabelCode(3, 2)])
+@pytest.mark.parametrize("code", [FLOWS, partial(FLOWS, masked=False), LABELS])
 def test_domains_change_the_first_part_of_the_code_alone(code):
-    noise = points(4, 6)
-    one, other = code.double()(noise, U), code(noise, 1 - U)
+    noise, code = points(4, 6), seeded(code)
+    one, other = code(noise, U), code(noise, 1 - U)
     assert (one[:, :3] - other[:, :3]).abs().min() > 1e-4
     torch.testing.assert_close(one[:, 3:], other[:, 3:])
     assert code.active.tolist() == [True] * 3
 
 
 def test_a_coordinate_whose_importance_is_small_no_longer_changes():
-    code = FlowCode(3, 2).double()
+    code = seeded(FLOWS)
     with torch.no_grad():
         code.importance[1] = 0.05
     ratio = [code(points(4, 6), u)[:, :3] for u in (U, 1 - U)]
@@ -163,7 +166,7 @@ def test_a_coordinate_whose_importance_is_small_no_longer_changes():
 
 
 def test_the_sparse_term_as_intended_is_the_penalty_and_has_its_gradient():
-    objective = game(FlowCode(3, 2))
+    objective = game(FLOWS)
     z, grain = points(4, 6), points(4, objective.decoder.n_noise, seed=2)
     with torch.no_grad():
         objective.decoder.code.importance[1:] = 0
@@ -189,18 +192,16 @@ def test_the_sparse_term_as_intended_is_the_penalty_and_has_its_gradient():
 
 
 @pytest.mark.parametrize("sparse", [None, "intended", "released"])
-@pytest.mark.parametrize(
-    "code", [NoiseCode(), FlowCode(3, 2), LabelCode(3, 2)], ids=["GAN", "flows", "labels"]
-)
+@pytest.mark.parametrize("code", [NoiseCode, FLOWS, LABELS], ids=["GAN", "flows", "labels"])
 def test_every_term_of_the_game_has_the_gradient_that_it_claims(code, sparse, monkeypatch):
     """Of all parameters of the player, or of the encoder, through augmentations, with fixed draws."""
     monkeypatch.setattr("unmix.objectives._adversarial._SLOW", 0.0)  # the mean of path lengths is held
-    objective = game(code, sparse=None if isinstance(code, NoiseCode) else sparse)
+    objective = game(code, sparse=None if code is NoiseCode else sparse)
     objective.encoder = seeded(lambda: nn.Sequential(nn.Flatten(1), nn.Linear(64, 6)))
     with torch.no_grad():
         objective.decoder.synthesis.strength.fill_(0.3)
         objective.path.fill_(0.5)
-    u, noise = None if isinstance(code, NoiseCode) else U, points(4, objective.n_columns)
+    u, noise = None if code is NoiseCode else U, points(4, objective.n_columns)
 
     def drawn(terms):
         objective.p.fill_(0.5)
@@ -219,19 +220,19 @@ def test_every_term_of_the_game_has_the_gradient_that_it_claims(code, sparse, mo
 
 
 def test_the_sparse_term_as_released_measures_nothing_but_noise():
-    objective = game(FlowCode(3, 2), sparse="released")
+    objective = game(FLOWS, sparse="released")
     noise = points(4, objective.n_columns)
     assert objective(images(), U, noise)["sparsity"] == 0  # the strength of noise begins at zero
     with torch.no_grad():
         objective.decoder.synthesis.strength.fill_(0.5)
     assert objective(images(), U, noise)["sparsity"] > 0
-    intended = game(FlowCode(3, 2))
+    intended = game(FLOWS)
     assert intended(images(), U, noise)["sparsity"] > 0
 
 
 def test_rounding_has_no_say_in_the_sparse_term_as_released(monkeypatch):
     """Some processors round an image otherwise in a batch of another size: its sign is no gradient."""
-    objective = game(FlowCode(3, 2), sparse="released")
+    objective = game(FLOWS, sparse="released")
     synthesis = objective.decoder.synthesis
     forward, times = type(synthesis).forward, iter(range(9))
 
@@ -245,14 +246,12 @@ def test_rounding_has_no_say_in_the_sparse_term_as_released(monkeypatch):
     assert w.requires_grad and not slope.any()
 
 
-@pytest.mark.parametrize("code", [NoiseCode(), FlowCode(3, 2), LabelCode(3, 2)])
+@pytest.mark.parametrize("code", [NoiseCode, FLOWS, LABELS], ids=["GAN", "flows", "labels"])
 def test_terms_of_the_players_have_names_and_reach_their_own_networks(code):
     objective = game(code, sparse=None)
-    u, noise = None if isinstance(code, NoiseCode) else U, points(4, objective.n_columns)
+    u, noise = None if code is NoiseCode else U, points(4, objective.n_columns)
     terms = objective(images(), u, noise)
-    assert set(terms) - {"mask"} == {"adversarial", "path"} and ("mask" in terms) == isinstance(
-        code, FlowCode
-    )
+    assert set(terms) - {"mask"} == {"adversarial", "path"} and ("mask" in terms) == (code is FLOWS)
     judged = objective.distinguish(images(), u, noise)
     assert set(judged) == {"real", "fake", "r1"}
     assert all(value.ndim == 0 and value.isfinite() for value in (terms | judged).values())
@@ -262,7 +261,7 @@ def test_terms_of_the_players_have_names_and_reach_their_own_networks(code):
 
 
 def test_the_probability_of_augmentation_follows_what_the_discriminator_says_of_real_images():
-    objective = game(NoiseCode(), sparse=None, reach=40)
+    objective = game(NoiseCode, sparse=None, reach=40)
     noise = points(4, objective.n_columns)
     with torch.no_grad():
         objective.critic.out.weight.zero_()
@@ -275,7 +274,7 @@ def test_the_probability_of_augmentation_follows_what_the_discriminator_says_of_
 
 
 def test_the_encoder_is_asked_for_codes_of_made_images_and_for_real_images():
-    objective = game(NoiseCode(), sparse=None)
+    objective = game(NoiseCode, sparse=None)
     objective.encoder = seeded(lambda: nn.Sequential(nn.Flatten(1), nn.Linear(64, 6)))
     x, noise = images(), points(4, objective.n_columns)
     z = noise[:, :6]
