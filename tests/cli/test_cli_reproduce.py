@@ -53,6 +53,35 @@ def test_results_estimates_and_a_page(unmix, tmp_path, monkeypatch):
     assert code == 0 and Path(told["out"]).stat().st_size == told["bytes"]
 
 
+def planned(unmix, *options):
+    code, out, err = unmix("reproduce", "fake_table", "--seeds", 1, *options, "--dry-run", "--json")
+    assert code == 0, err
+    return {each["run"] for each in json.loads(out)["tasks"]}
+
+
+def test_rows_and_columns_are_chosen_by_name_or_pattern(unmix):
+    every = {f"fake_table: row {k}, column, seed 0" for k in range(6)}
+    assert planned(unmix) == planned(unmix, "--row", "row*") == planned(unmix, "--column", "column") == every
+    two = planned(unmix, "--row", "row 1", "--row=*3")
+    assert two == {"fake_table: row 1, column, seed 0", "fake_table: row 3, column, seed 0"}
+    own = ("--method", "sklearn.decomposition:PCA", "--row", "PCA")
+    assert planned(unmix, *own) == {"fake_table: PCA, column, seed 0"}
+
+
+def test_what_other_code_has_stored_is_redone_unless_any_code_will_do(unmix):
+    from unmix.experiments import Store, load_experiment, tasks_of
+    from unmix.experiments.engine import key_of
+    from unmix.experiments.engine._work import perform
+
+    first, second, third, *_ = tasks_of(load_experiment("fake_table"), seeds=1)
+    for task, changes in ((first, {"code": "0" * 12}), (second, {}), (third, {"code": "0" * 12, "seed": 1})):
+        record = perform(task) | changes
+        Store("results").write(record | {"key": key_of(record)})
+    assert len(planned(unmix)) == 6 and planned(unmix, "--any-code") == planned(unmix) - {str(first)}
+    _, out, err = unmix("reproduce", "fake_table", "--seeds", 1, "--any-code", "--dry-run")
+    assert "4 runs to do, 1 stored" in out and "1 runs are stored with other versions of the code" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -63,6 +92,9 @@ def test_results_estimates_and_a_page(unmix, tmp_path, monkeypatch):
         (["reproduce", "fake_table", "--method", "json:JSONDecoder"], "fit and transform"),
         (["reproduce", "fake_table", "--budget", "huge"], "budget"),
         (["reproduce", "fake_table", "--seeds", "0"], "seeds"),
+        (["reproduce", "fake_table", "--row", "row 9"], "There are: row 0, row 1"),
+        (["reproduce", "fake_table", "--row", "row 1", "--column", "r*"], "`--column` must fit a column"),
+        (["reproduce", "fake_table", "--any-code", "--force"], "`--any-code`"),
         (["reproduce", "ddl.table6", "--method", "sklearn.decomposition:PCA"], "must fit a table"),
         (["report", "."], "must hold results"),
         (["report", "model"], "--out"),
@@ -71,6 +103,16 @@ def test_results_estimates_and_a_page(unmix, tmp_path, monkeypatch):
 def test_bad_input_is_one_line_and_leaves_nothing(refused, tmp_path, arguments, words):
     refused(tmp_path, arguments, words)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_command_stored_says_which_rows(unmix, monkeypatch):
+    from unmix.experiments import Store
+
+    line = ["reproduce", "fake_table", "--seeds", "1", "--row", "row 3", "--any-code", "--workers", "1"]
+    monkeypatch.setattr(sys, "argv", ["unmix", *line])
+    assert unmix(*line)[0] == 0
+    (record,) = Store("results").records()
+    assert record["command"] == "unmix reproduce fake_table --seeds 1 --row 'row 3'"
 
 
 def test_the_command_stored_names_no_place(monkeypatch):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from inspect import isclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,6 +37,14 @@ class Reproduce:
         list[str] | None, typer.Argument(metavar="NAME...", help="Tables (see --list), or `all`.")
     ] = None
     list_: Annotated[bool, typer.Option("--list", help="List the tables, and stop.")] = False
+    rows: Annotated[
+        list[str] | None,
+        typer.Option("--row", metavar="PATTERN", help="Only rows of this name; `*` is anything. Repeat it."),
+    ] = None
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--column", metavar="PATTERN", help="Only columns of this name, likewise."),
+    ] = None
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of seeds per cell.")] = 5
     first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="The first seed.")] = 0
     budget: Annotated[Budget, typer.Option("--budget", help="Size of data and fits.")] = Budget.laptop
@@ -71,6 +80,9 @@ class Reproduce:
         ),
     ] = None
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and stop.")] = False
+    any_code: Annotated[
+        bool, typer.Option("--any-code", help="Do not redo what other versions of the code have stored.")
+    ] = False
     force: Annotated[bool, typer.Option("--force", help="Redo what is stored.")] = False
     strict: Annotated[bool, typer.Option("--strict", help="Fail also where a cell has no number.")] = False
     as_json: Json = False
@@ -85,7 +97,12 @@ def reproduce(given: Reproduce) -> None:
 
     _where(given)
     refuse_no_folder(given.out)
-    tasks, store = _tasks(given), Store(given.out)
+    if given.any_code and given.force:
+        raise ValueError("`--any-code` must come without --force, got both. One keeps what the other redoes.")
+    store = Store(given.out)
+    tasks = _tasks(given)
+    if given.any_code:
+        tasks = _without_older(tasks, store)
     if given.dry_run:
         return _show_plan(tasks, store, given)
     outcome = _sweep(tasks, store, given)
@@ -187,8 +204,43 @@ def _tasks(given: Reproduce) -> list[Any]:
     known: dict[str, Any] = {"budget": given.budget.value, "method": method, "data": given.data}
     known["place"] = _place(given, modules)
     tasks = [task for module in modules for task in tasks_of(module, seeds=seeds, **known)]
+    for what, patterns in (("row", given.rows), ("column", given.columns)):
+        tasks = _matching(tasks, what, patterns or [])
     _say_origins(modules, None if method is None else find_method(method))
     return tasks
+
+
+def _matching(tasks: list[Any], what: str, patterns: list[str]) -> list[Any]:
+    """Keep the runs with a cell whose row or column is asked for, all where none is."""
+    names = {task.key: {getattr(cell, what) for cell in task.cells} for task in tasks}
+    there = set().union(*names.values())
+    wanted: set[str] = set()
+    for pattern in patterns:
+        fitting = {pattern} & there or {name for name in there if fnmatchcase(name, pattern)}
+        if not fitting:
+            raise ValueError(
+                f"`--{what}` must fit a {what} of these tables, got {pattern!r}. "
+                f"There are: {', '.join(sorted(there))}."
+            )
+        wanted |= fitting
+    return [task for task in tasks if not patterns or names[task.key] & wanted]
+
+
+def _without_older(tasks: list[Any], store: Any) -> list[Any]:
+    """Leave out the runs that other versions of the code have stored, and say how many."""
+    from ..experiments.engine import key_of
+
+    def work(record: dict[str, Any]) -> str:
+        return key_of(record | {"code": ""})
+
+    stored = {record["key"]: work(record) for record in store.records() if record["error"] is None}
+    older = set(stored.values())
+    left = [task for task in tasks if task.key in stored or work(task.identity) not in older]
+    if len(left) < len(tasks):
+        say(
+            f"unmix: {len(tasks) - len(left)} runs are stored with other versions of the code, and not redone"
+        )
+    return left
 
 
 def _say_origins(modules: list[Any], method: Any) -> None:
@@ -250,7 +302,7 @@ def _show_plan(tasks: list[Any], store: Any, given: Reproduce) -> None:
 def _sweep(tasks: list[Any], store: Any, given: Reproduce) -> Any:
     from ..experiments import progress, sweep
 
-    command = "unmix " + " ".join(_command())
+    command = shlex.join(["unmix", *_command()])
     try:
         with _safe_path(given), _executor(tasks, given) as (executor, n), progress(len(tasks), n) as listen:
             outcome = sweep(
@@ -325,7 +377,7 @@ def _command() -> list[str]:
         ):
             value = value if equals else next(given, "")
             kept += [name, Path(value).name] if name == "--data" else []
-        elif name not in ("--force", "--json", "--strict"):
+        elif name not in ("--any-code", "--force", "--json", "--strict"):
             kept.append(argument)
     return kept
 

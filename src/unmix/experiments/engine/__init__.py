@@ -13,7 +13,7 @@ from ._runner import Outcome, _stored, sweep
 from ._slurm import slurm_executor
 from ._store import Store
 from ._summary import NOISE, PIXELS, RAW, ROTATION, Line, Table, summarise
-from ._task import Task, budgets_of, load_experiment, takes, tasks_of, title_of
+from ._task import Task, budgets_of, key_of, load_experiment, takes, tasks_of, title_of
 
 __all__ = [
     "_stored",
@@ -28,6 +28,7 @@ __all__ = [
     "Estimate",
     "estimate",
     "find_method",
+    "key_of",
     "Line",
     "load_experiment",
     "make_method",
