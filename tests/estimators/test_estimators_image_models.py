@@ -60,6 +60,22 @@ def test_reconstructions_of_images_improve(kind, squares):
 
 
 @each
+def test_orthogonal_steps_follow_images_in_fewer_updates(kind):
+    rooms = unmix.data.shapes3d(600, size=16, random_state=0).images[:]
+    networks = {
+        "encoder": partial(strided_encoder, widths=(16, 32), dense=(64,)),
+        "decoder": partial(strided_decoder, widths=(32, 16), dense=(64,)),
+    }
+
+    def error(**settings):
+        fitted = model(kind, 6, max_iter=12, **networks, **settings).fit(rooms)
+        terms = {name.rpartition("/")[2]: series for name, series in fitted.history_.terms.items()}
+        return np.mean(terms["reconstruction"][-9:])
+
+    assert error(matrix_lr=0.05) < 0.95 * min(error(lr=rate) for rate in (2e-3, 5e-3, 1e-2))
+
+
+@each
 def test_models_of_images_are_saved_and_loaded(kind, squares, tmp_path):
     fitted = model(kind).fit(squares)
     again = unmix.load(fitted.save(tmp_path / "model"))
@@ -253,6 +269,7 @@ def test_lists_of_images_and_double_precision_are_taken(squares):
         ({"precision": "fp8"}, "`precision` must be"),
         ({"schedule": "steps"}, "`schedule` must be"),
         ({"clip_value": 0.0}, "`clip_value` must be"),
+        ({"matrix_lr": -0.1}, "`matrix_lr` must be"),
     ],
 )
 def test_bad_settings_are_named(change, message, squares):

@@ -8,7 +8,7 @@ from torch import nn
 
 from unmix.training import Drawn, Minibatches, Noise, Pace, Player, minimise, train_apart
 from unmix.training._adam import Adam
-from unmix.training._ensemble import Separate, on_weights
+from unmix.training._ensemble import Separate, on_matrices, on_weights
 from unmix.training._sources import Held
 
 
@@ -77,6 +77,22 @@ def test_weights_decay_and_are_clipped_and_biases_are_not():
         "clip_value": {"net.0.weight": 2.0, "constant": 2.0, "norm.scale": 2.0},
     }
     assert on_weights(names, Pace(1, 1, 1.0, 0)) == {}
+
+
+def test_matrices_and_kernels_have_rates_of_their_own():
+    shapes = {
+        "a.weight": (3, 2),
+        "b.weight": (4, 3, 2, 2),
+        "c.weight": (1, 3),
+        "d.weight": (5,),
+        "e.bias": (3, 2),
+    }
+    tensors = {name: torch.ones(shape) for name, shape in shapes.items()}
+    pace = Pace(1, 1, 1.0, 0, matrix_lr=0.02)
+    assert on_matrices(tensors, pace) == {"matrix_lr": {"a.weight": 0.02, "b.weight": 0.02}}
+    stacked = {name: torch.ones(7, *shape) for name, shape in shapes.items()}
+    assert on_matrices(stacked, pace, stacked=True) == on_matrices(tensors, pace)
+    assert on_matrices(tensors, Pace(1, 1, 1.0, 0)) == {}
 
 
 def test_decay_by_name_is_that_of_adamw():

@@ -59,6 +59,38 @@ def test_stacked_matrices_move_as_each_alone_and_rates_in_tensors_give_the_same_
     torch.testing.assert_close(stacked["a"], torch.stack([tensors["a"] for tensors in alone]))
 
 
+@pytest.mark.parametrize("stack", [(), (2,)])
+def test_kernels_move_as_matrices_from_all_that_an_output_sees(stack):
+    kernels, gradient = normal(*stack, 6, 4, 3, 3), normal(*stack, 6, 4, 3, 3, seed=1)
+    moved = [{"a": kernels.clone()}, {"a": kernels.flatten(-3).clone()}]
+    moved[0]["a"].grad, moved[1]["a"].grad = gradient, gradient.flatten(-3)
+    for tensors in moved:
+        Muon(tensors, rates={"a": 0.1}).step()
+    assert not torch.equal(moved[0]["a"], kernels)
+    torch.testing.assert_close(moved[0]["a"].flatten(-3), moved[1]["a"])
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_weights_decay_by_their_own_rate_and_schedule(static):
+    tensors = {name: torch.ones(2, 2) for name in "ab"}
+    own = Muon(tensors, rates={"a": 0.5, "b": 0.5}, weight_decay={"a": 0.2}, static=static)
+    for tensor in tensors.values():
+        tensor.grad = torch.zeros(2, 2)
+    own.set_rate(0.5)
+    own.step()
+    torch.testing.assert_close(tensors["a"], torch.full((2, 2), 0.95))
+    assert torch.equal(tensors["b"], torch.ones(2, 2))
+
+
+def test_steps_in_half_precision_point_the_same_way():
+    whole, half = ({"a": torch.zeros(12, 20)} for _ in range(2))
+    for tensors, precision in ((whole, None), (half, "bf16")):
+        tensors["a"].grad = normal(12, 20).float()
+        Muon(tensors, rates={"a": 1.0}, precision=precision).step()
+    cosine = torch.nn.functional.cosine_similarity(whole["a"].flatten(), half["a"].flatten(), dim=0)
+    assert 0.99 < cosine < 1.01 and not torch.equal(whole["a"], half["a"])
+
+
 def test_what_is_raised_moves_the_other_way():
     moved = [{"a": torch.zeros(3, 3)} for _ in range(2)]
     for tensors, maximize in zip(moved, (False, True), strict=True):

@@ -24,7 +24,7 @@ class BetaVAE(LatentEstimator):
         Number of latents; "auto" looks for where those of a table end, see `unmix.choose`.
     beta : float
         Weight of the KL term, against squared errors of standardised data; about twice the noise variance.
-    encoder, decoder, loss, penalty, penalty_weight, weight_decay, clip_value, schedule, precision
+    encoder, decoder, loss, penalty, penalty_weight, weight_decay, clip_value, matrix_lr, schedule, precision
         As for `Autoencoder`; the encoder factory is asked for 2 n_components outputs.
     n_restarts, max_iter, max_steps, batch_size, lr, device, checkpoint, verbose, random_state
         As for `Autoencoder`.
@@ -60,6 +60,7 @@ class BetaVAE(LatentEstimator):
         penalty_weight: float | Callable[[int], float] = 0.05,
         weight_decay: float = 0.0,
         clip_value: float | None = None,
+        matrix_lr: float | None = None,
         schedule: str | Callable[[int], float] | None = None,
         precision: str | None = None,
         n_restarts: int = 1,
@@ -81,6 +82,7 @@ class BetaVAE(LatentEstimator):
         self.penalty_weight = penalty_weight
         self.weight_decay = weight_decay
         self.clip_value = clip_value
+        self.matrix_lr = matrix_lr
         self.schedule = schedule
         self.precision = precision
         self.n_restarts = n_restarts

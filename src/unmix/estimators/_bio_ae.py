@@ -32,7 +32,7 @@ class BioAE(LatentEstimator):
         Any penalty on the decoder; see `unmix.penalties`.
     penalty_weight : float or callable
         Its weight, or a schedule from step to weight.
-    weight_decay, clip_value, schedule, precision, max_steps
+    weight_decay, clip_value, matrix_lr, schedule, precision, max_steps
         As for `Autoencoder`.
     encoder, decoder, n_restarts, max_iter, batch_size, lr, device, checkpoint, verbose, random_state
         As for `Autoencoder`; `BioAE.preset("hsu2023")` has a
@@ -70,6 +70,7 @@ class BioAE(LatentEstimator):
         penalty_weight: float | Callable[[int], float] = 0.05,
         weight_decay: float = 1e-4,
         clip_value: float | None = None,
+        matrix_lr: float | None = None,
         schedule: str | Callable[[int], float] | None = None,
         precision: str | None = None,
         n_restarts: int = 1,
@@ -92,6 +93,7 @@ class BioAE(LatentEstimator):
         self.penalty_weight = penalty_weight
         self.weight_decay = weight_decay
         self.clip_value = clip_value
+        self.matrix_lr = matrix_lr
         self.schedule = schedule
         self.precision = precision
         self.n_restarts = n_restarts

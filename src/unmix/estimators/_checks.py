@@ -46,7 +46,7 @@ def _check_recipe(settings: dict[str, Any]) -> None:
     steps = settings["max_steps"]
     if steps is not None and (not isinstance(steps, Integral) or isinstance(steps, bool) or steps < 1):
         raise ValueError(f"`max_steps` must be None or an integer of at least 1, got {steps!r}.")
-    for name in ("clip_value", "critic_lr"):
+    for name in ("clip_value", "matrix_lr", "critic_lr"):
         value = settings.get(name)
         if value is not None and not (_is_number(value) and value > 0):
             raise ValueError(f"`{name}` must be a number above 0, got {value!r}.")

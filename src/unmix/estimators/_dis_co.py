@@ -62,10 +62,10 @@ class DisCo(LatentEstimator):
     samples : path-like, optional
         Folder in which sheets of pictures are written while the model trains: one image shifted to and fro
         along eight directions.
-    weight_decay, clip_value, schedule, precision, max_iter, max_steps, batch_size, lr, device, checkpoint
+    weight_decay, clip_value, matrix_lr, schedule, precision, max_iter, max_steps, batch_size, lr, device
         As for `Autoencoder`; a pass is one over 8,192 latents of the generator. A quarter of a batch are
         queries, a quarter positives, half negatives. `DisCo.preset("ren2022")` has the published sizes.
-    verbose, random_state
+    checkpoint, verbose, random_state
         As for `Autoencoder`.
 
     Attributes
@@ -113,6 +113,7 @@ class DisCo(LatentEstimator):
         samples: Any = None,
         weight_decay: float = 0.0,
         clip_value: float | None = None,
+        matrix_lr: float | None = None,
         schedule: str | Callable[[int], float] | None = None,
         precision: str | None = None,
         max_iter: int = 200,
@@ -137,6 +138,7 @@ class DisCo(LatentEstimator):
         self.samples = samples
         self.weight_decay = weight_decay
         self.clip_value = clip_value
+        self.matrix_lr = matrix_lr
         self.schedule = schedule
         self.precision = precision
         self.max_iter = max_iter

@@ -81,9 +81,9 @@ class EncDiff(LatentEstimator):
     samples : path-like, optional
         Folder in which sheets of pictures are written while the model trains: images, and below them what
         their scalars give.
-    weight_decay, clip_value, schedule, precision, max_iter, max_steps, batch_size, lr, device, checkpoint
+    weight_decay, clip_value, matrix_lr, schedule, precision, max_iter, max_steps, batch_size, lr, device
         As for `Autoencoder`; `EncDiff.preset("yang2024")` has the published sizes.
-    verbose, random_state
+    checkpoint, verbose, random_state
         As for `Autoencoder`.
 
     Attributes
@@ -133,6 +133,7 @@ class EncDiff(LatentEstimator):
         samples: Any = None,
         weight_decay: float = 0.0,
         clip_value: float | None = None,
+        matrix_lr: float | None = None,
         schedule: str | Callable[[int], float] | None = None,
         precision: str | None = None,
         max_iter: int = 50,
@@ -164,6 +165,7 @@ class EncDiff(LatentEstimator):
         self.samples = samples
         self.weight_decay = weight_decay
         self.clip_value = clip_value
+        self.matrix_lr = matrix_lr
         self.schedule = schedule
         self.precision = precision
         self.max_iter = max_iter

@@ -42,7 +42,7 @@ class FactorVAE(LatentEstimator):
         Any penalty on the decoder; see `unmix.penalties`.
     penalty_weight : float or callable
         Its weight, or a schedule from step to weight.
-    weight_decay, clip_value, schedule, precision, max_steps
+    weight_decay, clip_value, matrix_lr, schedule, precision, max_steps
         As for `Autoencoder`.
     encoder, decoder, n_restarts, max_iter, batch_size, lr, device, checkpoint, verbose, random_state
         As for `Autoencoder`; the encoder factory is asked for
@@ -83,6 +83,7 @@ class FactorVAE(LatentEstimator):
         penalty_weight: float | Callable[[int], float] = 0.05,
         weight_decay: float = 0.0,
         clip_value: float | None = None,
+        matrix_lr: float | None = None,
         schedule: str | Callable[[int], float] | None = None,
         precision: str | None = None,
         n_restarts: int = 1,
@@ -107,6 +108,7 @@ class FactorVAE(LatentEstimator):
         self.penalty_weight = penalty_weight
         self.weight_decay = weight_decay
         self.clip_value = clip_value
+        self.matrix_lr = matrix_lr
         self.schedule = schedule
         self.precision = precision
         self.n_restarts = n_restarts
@@ -134,7 +136,7 @@ class FactorVAE(LatentEstimator):
     def _players(self, member: CriticObjective, settings: dict[str, Any]) -> list[Player]:
         """Let the autoencoder move, then the critic."""
         own = {name: p for name, p in member.named_parameters() if not name.startswith("critic.")}
-        for what in ("weight_decay", "clip_value"):
+        for what in ("weight_decay", "clip_value", "matrix_lr"):
             if what in settings:
                 settings[what] = {name: value for name, value in settings[what].items() if name in own}
         critic = {f"critic.{name}": p for name, p in member.critic.named_parameters()}

@@ -43,7 +43,7 @@ class QLAE(LatentEstimator):
         Any penalty on the decoder; see `unmix.penalties`.
     penalty_weight : float or callable
         Its weight, or a schedule from step to weight.
-    weight_decay, clip_value, schedule, precision, max_steps
+    weight_decay, clip_value, matrix_lr, schedule, precision, max_steps
         As for `Autoencoder`.
     encoder, decoder, n_restarts, max_iter, batch_size, lr, device, checkpoint, verbose, random_state
         As for `Autoencoder`; `QLAE.preset("hsu2023")` has the
@@ -86,6 +86,7 @@ class QLAE(LatentEstimator):
         penalty_weight: float | Callable[[int], float] = 0.05,
         weight_decay: float = 0.0,
         clip_value: float | None = None,
+        matrix_lr: float | None = None,
         schedule: str | Callable[[int], float] | None = None,
         precision: str | None = None,
         n_restarts: int = 1,
@@ -109,6 +110,7 @@ class QLAE(LatentEstimator):
         self.penalty_weight = penalty_weight
         self.weight_decay = weight_decay
         self.clip_value = clip_value
+        self.matrix_lr = matrix_lr
         self.schedule = schedule
         self.precision = precision
         self.n_restarts = n_restarts

@@ -104,7 +104,7 @@ def published(kind: str, name: str, dataset: str | None) -> dict[str, Any]:
 
 def paced(model: Any, pace: Pace) -> Pace:
     """Return the pace with what estimators of images ask for beside it."""
-    asked = ("max_steps", "schedule", "weight_decay", "clip_value", "precision")
+    asked = ("max_steps", "schedule", "weight_decay", "clip_value", "matrix_lr", "precision")
     return replace(pace, **{name: getattr(model, name) for name in asked})
 
 

@@ -11,7 +11,7 @@ from unmix._group import numbers_from
 from unmix._waiting import waiting
 
 from ._beside import Noise
-from ._ensemble import on_weights, rate_of, total_of, unpacked
+from ._ensemble import on_matrices, on_weights, rate_of, total_of, unpacked
 from ._history import History
 from ._pace import Pace
 from ._parts import seeded
@@ -105,12 +105,14 @@ def _run(source: Source, pace: Pace, number: int, words: str, *, alone: bool) ->
 
 def _settings(member: nn.Module, weights: Mapping[str, Any], pace: Pace, n_steps: int) -> dict[str, Any]:
     """Return the settings of a player who lowers the terms of a member."""
+    own = dict(member.named_parameters())
     return {
         "lr": pace.lr,
         "schedule": rate_of(pace, 0, n_steps),
         "weights": dict(weights),
         "precision": pace.precision,
-        **on_weights(dict(member.named_parameters()), pace),
+        **on_weights(own, pace),
+        **on_matrices(own, pace),
     }
 
 

@@ -92,7 +92,7 @@ class Ensemble:
 
         words = f"{len(self)} restart{'s' * (len(self) > 1)}"
         settings = _settings(self.weights, start, stop, total, pace, part, words)
-        settings |= on_weights(self.parameters, pace) | on_matrices(self.parameters, pace)
+        settings |= on_weights(self.parameters, pace) | on_matrices(self.parameters, pace, stacked=True)
         with within(group):
             return minimise(loss, self.parameters, batches(), **settings)
 
@@ -138,7 +138,8 @@ class Separate:
         def train(number: int) -> History:
             member, words = self.members[number], stopped.words(number)
             settings = _settings(self.weights, start, stop, total, pace, f"{part}-{number}", words)
-            settings |= on_weights(dict(member.named_parameters()), pace)
+            own = dict(member.named_parameters())
+            settings |= on_weights(own, pace) | on_matrices(own, pace)
             return minimise(unpacked(member.train()), member, batches(), **settings)
 
         histories = shared_out(self.members, train, stopped)
@@ -187,19 +188,24 @@ def on_weights(names: Iterable[str], pace: Pace) -> dict[str, Any]:
     return {what: dict.fromkeys(weights, value) for what, value in asked.items() if value}
 
 
-def on_matrices(stacked: Mapping[str, Tensor], pace: Pace) -> dict[str, Any]:
-    """Return the learning rates of weights that are matrices, each stacked over members.
+def on_matrices(tensors: Mapping[str, Tensor], pace: Pace, *, stacked: bool = False) -> dict[str, Any]:
+    """Return the learning rates of weights that are matrices or kernels, each stacked over members or not.
 
     Examples
     --------
     >>> stacked = {"0.weight": torch.ones(8, 3, 2), "1.weight": torch.ones(8, 1, 3)}
-    >>> on_matrices(stacked, Pace(1, 1, 1.0, 0, matrix_lr=0.02)), on_matrices(stacked, Pace(1, 1, 1.0, 0))
-    ({'matrix_lr': {'0.weight': 0.02}}, {})
+    >>> on_matrices(stacked, Pace(1, 1, 1.0, 0, matrix_lr=0.02), stacked=True)
+    {'matrix_lr': {'0.weight': 0.02}}
+    >>> on_matrices(stacked, Pace(1, 1, 1.0, 0), stacked=True)
+    {}
     """
     if pace.matrix_lr is None:
         return {}
-    weights = (name for name in stacked if name.rpartition(".")[2] == "weight")
-    names = [name for name in weights if stacked[name].ndim == 3 and min(stacked[name].shape[1:]) > 1]
+    weights = {name: tensor for name, tensor in tensors.items() if name.rpartition(".")[2] == "weight"}
+    own = {name: tensor.shape[1:] if stacked else tensor.shape for name, tensor in weights.items()}
+    names = [
+        name for name, shape in own.items() if len(shape) in (2, 4) and min(shape[0], shape[1:].numel()) > 1
+    ]
     return {"matrix_lr": dict.fromkeys(names, pace.matrix_lr)} if names else {}
 
 

@@ -193,14 +193,19 @@ class Mover:
 
 def _optimiser(player: Player, tensors: Mapping[str, Tensor], static: bool) -> Adam | Muon | SideBySide:
     """Return Adam, beside Muon for the matrices that have a rate of their own."""
-    rates = player.matrix_lr or {}
+    rates, decay = player.matrix_lr or {}, player.weight_decay
     shared: dict[str, Any] = {"maximize": player.maximise, "static": static}
     matrices = {name: tensor for name, tensor in tensors.items() if name in rates}
     others = {name: tensor for name, tensor in tensors.items() if name not in rates}
-    if matrices and not others:
-        return Muon(matrices, rates=rates, **shared)
-    adam = Adam(others, lr=player.lr, betas=player.betas, weight_decay=player.weight_decay, **shared)
-    return SideBySide([adam, Muon(matrices, rates=rates, **shared)]) if matrices else adam
+    muon = (
+        Muon(matrices, rates=rates, weight_decay=decay, precision=player.precision, **shared)
+        if matrices
+        else None
+    )
+    if muon is not None and not others:
+        return muon
+    adam = Adam(others, lr=player.lr, betas=player.betas, weight_decay=decay, **shared)
+    return adam if muon is None else SideBySide([adam, muon])
 
 
 def extra_gradient(movers: Sequence[Mover], batch: Any) -> None:

@@ -17,6 +17,8 @@ _TINY = 1e-7
 class Muon:
     """Momentum whose steps are orthogonal matrices, of named tensors with one matrix in the last two axes.
 
+    A kernel of a convolution, which has four axes, is a matrix from all that an output sees to the outputs.
+
     A gradient of a perceptron has few large singular values. Adam moves each entry by as much as every other,
     and these values stay unequal; here each direction moves by as much. Steps of tall matrices are longer by
     the root of their ratio of sides, so that outputs change alike.
@@ -26,6 +28,10 @@ class Muon:
     tensors : mapping of str to Tensor
     rates : mapping of str to float
         Learning rates, by name.
+    weight_decay : float or mapping of str to float
+        Decoupled, in units of the learning rate; a mapping names the tensors that decay.
+    precision : {None, "bf16", "fp16"}
+        Steps are worked out in half precision where losses are.
     maximize, static
         As for `Adam`.
 
@@ -40,10 +46,15 @@ class Muon:
         tensors: Mapping[str, Tensor],
         *,
         rates: Mapping[str, float],
+        weight_decay: float | Mapping[str, float] = 0.0,
+        precision: str | None = None,
         maximize: bool = False,
         static: bool = False,
     ):
         self.tensors, self.rates = dict(tensors), dict(rates)
+        each = weight_decay if isinstance(weight_decay, Mapping) else dict.fromkeys(tensors, weight_decay)
+        self.decays = {name: each.get(name, 0.0) for name in tensors}
+        self._half = precision is not None
         self.sign = -1.0 if maximize else 1.0
         self.factor = Dial(1.0, next(iter(tensors.values())).device if static else None)
         self._state = {name: {"mean": torch.zeros_like(t.detach())} for name, t in self.tensors.items()}
@@ -66,9 +77,12 @@ class Muon:
                 continue
             mean = self._state[name]["mean"]
             mean.mul_(_MOMENTUM).add_(tensor.grad)
-            ahead = tensor.grad + _MOMENTUM * mean  # Nesterov's
-            size = max(1.0, tensor.shape[-2] / tensor.shape[-1]) ** 0.5
-            tensor.sub_(orthogonal(ahead) * (self.sign * size * self.rates[name] * self.factor.value))
+            ahead = as_matrices(tensor.grad + _MOMENTUM * mean)  # Nesterov's
+            size = max(1.0, ahead.shape[-2] / ahead.shape[-1]) ** 0.5
+            turned = orthogonal(ahead.bfloat16()).to(ahead) if self._half else orthogonal(ahead)
+            if self.decays[name]:
+                tensor.mul_(1 - self.decays[name] * self.rates[name] * self.factor.value)
+            tensor.sub_(turned.view_as(tensor) * (self.sign * size * self.rates[name] * self.factor.value))
 
     def set_rate(self, factor: float) -> None:
         """Scale the learning rates for the coming steps."""
@@ -82,6 +96,15 @@ class Muon:
         """Restore what `state_dict` returned."""
         for name, own in self._state.items():
             own["mean"].copy_(state[name]["mean"])
+
+
+def as_matrices(tensor: Tensor) -> Tensor:
+    """Return matrices, or stacks of them, as they are, and the last three axes of kernels as one.
+
+    >>> [tuple(as_matrices(torch.ones(shape)).shape) for shape in ((2, 3), (9, 2, 3), (8, 3, 4, 4))]
+    [(2, 3), (9, 2, 3), (8, 48)]
+    """
+    return tensor if tensor.ndim < 4 else tensor.flatten(-3)
 
 
 def orthogonal(matrices: Float[Tensor, "*n a b"]) -> Float[Tensor, "*n a b"]:

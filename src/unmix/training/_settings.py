@@ -45,8 +45,8 @@ class Player:
     betas, weight_decay
         As in AdamW: decay rates of the moments, decoupled weight decay; a dict names the tensors that decay.
     matrix_lr : dict of str to float, optional
-        Names tensors that are matrices, or stacks of them, and their learning rates: their steps are
-        orthogonal, as in Muon. Weight decay does not act on them.
+        Names tensors that are matrices, stacks of them or kernels of convolutions, and their learning rates:
+        their steps are orthogonal, as in Muon. Weight decay counts in their rates.
     ema : float or Average, optional
         Decay of an exponential average of parameters and buffers. The caller is left with the averaged
         ones; the raw ones stay in the checkpoint. An `Average` can be looked at during the run.

@@ -3,7 +3,8 @@
 What differs from the papers: fewer updates, with a learning rate that rises and falls over them, and smaller
 networks. EncDiff runs on pixels, of which squares are channels of a U-Net at 16 x 16, instead of the latents
 of a quantised autoencoder, which would be trained first, and lowers the error of the velocity, which teaches
-the encoder sooner than that of the noise. DisCo's generator is trained on the same images before.
+the encoder sooner than that of the noise. On a GPU its matrices and kernels move by orthogonal steps. DisCo's
+generator is trained on the same images before.
 """
 
 from functools import partial
@@ -45,6 +46,7 @@ DIFFUSION: dict[str, dict[str, Any]] = {
         "encoder": partial(leaky_encoder, widths=(32, 64, 128, 128, 128)),
         "batch_size": 128,
         "lr": 1e-3,
+        "matrix_lr": 0.005,
         "ema": 0.995,
         "precision": "bf16",
     },
