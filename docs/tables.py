@@ -98,7 +98,14 @@ VIEWS: dict[str, View] = {
         "R²": (pdgmm.BOTH, "r2"),
         "R² of raw x": (RAW, "r2"),
     },
-    "pdgmm.hard": {**MIXTURES, "R²": (pdgmm.BOTH, "r2"), "R² of raw x": (RAW, "r2")},
+    "pdgmm.hard": {
+        **MIXTURES,
+        "started at the truth": (worlds.KEPT, "mcc"),
+        "R²": (pdgmm.BOTH, "r2"),
+        "R² of raw x": (RAW, "r2"),
+        "objective": (pdgmm.BOTH, worlds.OBJECTIVE),
+        "objective from the truth": (worlds.KEPT, worlds.OBJECTIVE),
+    },
     "pdgmm.d4": {"sparse basis of raw x, s": (pdgmm.SECOND, "seconds"), "paper": (pdgmm.SECOND, "seconds")},
     "pdgmm.d4_published": {
         "MCC": (d5_bounds.PUBLISHED, "mcc"),

@@ -295,6 +295,7 @@ def _paced(x, **settings):
         (2001, {}, 0.02),
         (2000, {}, None),
         (2001, {"max_iter": 99}, None),
+        (2001, {"n_components": 8}, None),  # as many as variables
         (2000, {"reads": "all"}, 0.02),
         (2001, {"effort": "plain"}, None),
         (2001, {"effort": "plain", "reads": "all"}, None),

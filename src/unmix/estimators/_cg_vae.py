@@ -87,9 +87,10 @@ class CGVAE(DomainEstimator):
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories. Informed starts need a linear skip, as `unmix.nn.residual_mlp` has.
     effort : {"plain", "usual"}
-        "usual": matrices of residual networks move by orthogonal steps, with more than 2,000 rows and
-        `max_iter` of at least 100, or where all of x is read; for 1.3 times the time. "plain": by Adam's
-        steps, and "auto" reads the components, as in the first version. The bound is always so.
+        "usual": matrices of residual networks move by orthogonal steps, with fewer latents than variables,
+        more than 2,000 rows and `max_iter` of at least 100, or where all of x is read; for 1.3 times the
+        time. "plain": by Adam's steps, and "auto" reads the components, as in the first version. The bound is
+        always so.
     n_restarts : int
         Number of starts; with one, other coordinates are not looked for.
     max_iter, max_steps : int
@@ -199,11 +200,11 @@ class CGVAE(DomainEstimator):
     def _paced(self, x: Tensor, pace: Pace) -> Pace:
         """Decide whether the encoder sees all of x, and whether matrices move by orthogonal steps."""
         bound, usual = self.objective == "bound", self.effort == "usual"
-        long = usual and len(x) > FEW_ROWS and self.max_iter >= LONG
+        long, wide = usual and len(x) > FEW_ROWS and self.max_iter >= LONG, self.n_components_ < x.shape[1]
         auto = self.reads == "auto" and long and is_bent(x, self.n_components_, _BENT)
-        self.reads_all_ = bound or ((auto or self.reads == "all") and self.n_components_ < x.shape[1])
+        self.reads_all_ = bound or ((auto or self.reads == "all") and wide)
         residual = is_residual(self.encoder) and is_residual(self.decoder)
-        if usual and residual and not bound and (long or self.reads_all_):
+        if usual and residual and not bound and ((long and wide) or self.reads_all_):
             return replace(pace, matrix_lr=_ORTHOGONAL * pace.lr)
         return pace
 
