@@ -87,6 +87,7 @@ bench: $(VENV)/.dev  ## speed against peers, as ratios of one run
 	$(BIN)/python benchmarks/together.py --quick
 	$(BIN)/python benchmarks/threads.py --quick
 	$(BIN)/python benchmarks/deconfound.py
+	$(BIN)/python benchmarks/effort.py --quick
 
 docs: $(VENV)/.docs  ## build the documentation into site/, and check every link
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

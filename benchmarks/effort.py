@@ -1,0 +1,89 @@
+"""What default and thorough fits cost beside the plain ones of 0.1, as ratios of one run.
+
+python benchmarks/effort.py [--quick] [--keep]
+
+Processor seconds of one thread, in one process; efforts take turns on the same data, after a short fit that
+does not count. Goals: usual fits at most twice as slow as plain ones, thorough ones at most five times.
+How near fits come to the truth is measured by `unmix reproduce worlds.sparse worlds.domains worlds.slots`.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from _table import judged, keep, parser, show, timed
+
+import unmix
+from unmix.experiments.papers.worlds._draws import domains, slots, sparse
+
+GOALS = {"usual": 2.0, "thorough": 5.0}
+PARTITION = [[0, 1], [2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
+
+
+class Case(NamedTuple):
+    """An estimator without its effort, what it is fitted to, and the efforts that are timed."""
+
+    name: str
+    model: Any
+    fit: dict[str, Any]
+    efforts: tuple[str, ...]
+
+
+def cases(rows: int) -> Iterator[Case]:
+    """Draw the worlds: gentle and bent mixings, few rows, skewed units, many latents, domains, slots."""
+    two, three = ("plain", "usual"), ("plain", "usual", "thorough")
+    for name, n_rows, n, world, efforts in (
+        ("500 rows", 500, 5, {"family": "sine"}, three),
+        ("2,000 rows, bent", 2000, 5, {"family": "sine"}, three),
+        ("gentle", rows, 5, {"family": "leaky"}, two),
+        ("bent", rows, 5, {"family": "sine"}, three),
+        ("skewed units", rows, 5, {"family": "tanh", "units": "skewed"}, two),
+        ("10 in 20, bent", rows, 10, {"family": "sine", "d": 20}, two),
+    ):
+        x = sparse(n_rows, 1, n=n, **world).x
+        yield Case(name, unmix.DiverseDictionaryLearning(n, random_state=0), {"X": x}, efforts)
+    for name, world in (("domains, sparse", {}), ("domains, three layers", {"n_layers": 3})):
+        data = domains(rows, 1, **world)
+        yield Case(name, unmix.CGVAE(5, random_state=0), {"X": data.x, "domains": data.u}, two)
+    x = slots(rows, 1, sizes=[len(slot) for slot in PARTITION]).x
+    model = unmix.SlotAutoencoder(12, slots=PARTITION, random_state=0)
+    yield Case("slots of 2, 4 and 6", model, {"X": x}, two)
+
+
+def ratios(case: Case) -> dict[str, Any]:
+    """Time each effort once, in turn."""
+    seconds = {
+        effort: timed(lambda effort=effort: case.model.set_params(effort=effort).fit(**case.fit))[1][
+            "processor"
+        ]
+        for effort in case.efforts
+    }
+    beside = {f"{effort}/plain": seconds[effort] / seconds["plain"] for effort in case.efforts[1:]}
+    return {"case": case.name} | {f"{effort}, s": value for effort, value in seconds.items()} | beside
+
+
+def main() -> None:
+    """Time all cases, and judge the largest ratios."""
+    options = parser(__doc__)
+    options.add_argument("--quick", action="store_true", help="2,500 rows instead of 10,000")
+    given = options.parse_args()
+    torch.set_num_threads(1)
+    unmix.DiverseDictionaryLearning(2, max_iter=2).fit(sparse(200, 0, n=2, d=4).x)
+    found = []
+    for case in cases(2500 if given.quick else 10_000):
+        found.append(ratios(case))
+        print(
+            {name: value if isinstance(value, str) else round(value, 2) for name, value in found[-1].items()}
+        )
+    heads = list(dict.fromkeys(name for run in found for name in run))
+    show(heads, ([run.get(head, "") for head in heads] for run in found), "processor seconds")
+    largest = {
+        effort: max(run[f"{effort}/plain"] for run in found if f"{effort}/plain" in run) for effort in GOALS
+    }
+    verdicts = judged(largest, GOALS)
+    if given.keep:
+        keep("effort", {"runs": found, "goals": verdicts})
+
+
+if __name__ == "__main__":
+    main()
