@@ -81,6 +81,7 @@ VIEWS: dict[str, View] = {
         "MCC": (ddl.DEFAULT, "mcc"),
         "L1, as published": (ddl.PUBLISHED, "mcc"),
         "L1, codes may correlate": (ddl.FREE, "mcc"),
+        "L1, codes begin at x": (ddl.BEGUN, "mcc"),
         "paper": (ddl.DEFAULT, "mcc"),
         **beside("mcc"),
     },
