@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import unmix
-from unmix import Autoencoder, BetaVAE
+from unmix import GAN, VQVAE, Autoencoder, BetaVAE, EncDiff
 from unmix.estimators import _images
 from unmix.nn import conv_decoder, conv_encoder, mlp
 
@@ -118,6 +118,21 @@ def test_perceptrons_take_images_and_batch_normalised_ones_tables(blobs):
 def test_bad_images_are_named(spoil, message, blobs):
     with pytest.raises(ValueError, match=message):
         Autoencoder(2, **SMALL).fit(spoil(blobs))
+
+
+@pytest.mark.parametrize("kind", [Autoencoder, BetaVAE, VQVAE, EncDiff, GAN])
+@pytest.mark.parametrize("as_given", [np.asarray, torch.from_numpy])
+def test_grey_images_without_channels_are_told_to_have_one(kind, as_given, blobs):
+    with pytest.raises(
+        (TypeError, ValueError), match=r"channels.*got shape \(160, 16, 16\).*`X\[\.\.\., None\]`"
+    ):
+        kind(2).fit(as_given(blobs[..., 0].copy()))
+
+
+def test_grey_images_without_channels_are_refused_by_a_fitted_model_too(fitted, blobs):
+    for call in (fitted.transform, fitted.jacobian, fitted.score):
+        with pytest.raises(ValueError, match=r"axis of channels .* `X\[\.\.\., None\]`"):
+            call(blobs[..., 0])
 
 
 def test_other_images_than_fitted_are_refused(fitted, blobs):

@@ -52,6 +52,14 @@ def test_verdicts_are_counted_by_paper_at_the_largest_budget():
     assert [table.budget for table in largest(tables)] == ["laptop", "laptop", "full"]
 
 
+def test_smoke_runs_alone_are_not_called_nothing(tmp_path):
+    assert counts([]) == "No results are stored yet."
+    tables = summarise([stored(0.5, budget="smoke"), stored(0.5, "pdgmm.d4", budget="smoke")])
+    said = "Only runs of the smoke budget are stored, which are too short to be judged."
+    assert counts(iter(tables)) == said and said in summary(iter(tables))
+    assert said in write_markdown(tmp_path / "y.md", tables).read_text()
+
+
 def test_every_worse_number_stands_under_its_reason_or_the_lack_of_one():
     shown = [stored(0.5), stored(0.6, "pdgmm.d4", seed=1), stored(0.4, "ddl.table5")]
     lines = summary(summarise(shown, (ONE,))).splitlines()

@@ -358,6 +358,46 @@ def test_a_narrow_terminal_shows_every_name_and_verdict_whole(mixed):
     assert all(f"{score.value:.3f}" in text and score.reading in text for score in scores.values())
 
 
+@pytest.mark.parametrize("raw", [None, 0.3456])
+@pytest.mark.parametrize("references", [(), ("pixel PCA + ICA",), ("pixel PCA + ICA", "something_long")])
+@pytest.mark.parametrize(
+    "name", [*MEASURES, "modularity_explicitness.explicitness", "dci.boosting.completeness"]
+)
+def test_no_number_is_cut_on_a_narrow_terminal(name, references, raw):
+    beside = dict.fromkeys(references, 0.2345)
+    drawn = {"null_high": 0.2, "floor_high": 0.6789, "beside": beside}
+    score = Score(0.7654, (0.6432, 0.8321), 0.1111, 0.5432, raw, 0.1, 5000, "matched on other rows", **drawn)
+    lines = printed(Evaluation({name: score}), width=80).splitlines()
+    assert max(map(len, lines)) <= 80 and "…" not in "".join(lines)
+    row = next(line for line in lines if "0.765" in line)
+    others = ["0.35" if raw else "-"] * (raw is not None or not references) + ["0.23"] * len(references)
+    numbers = ["0.765", "0.64–0.83", "0.11", "0.54", "(0.68)", *others]
+    assert row.split()[1:] == [*numbers, "floor"]
+
+
+def test_published_boosting_is_scored_where_it_is_named_and_nowhere_else(mixed, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)  # it needs none
+    scores = evaluate(*mixed, metrics="dci.boosting", n_boot=2, random_state=0)
+    parts = ("disentanglement", "completeness", "informativeness")
+    assert list(scores) == [f"dci.boosting.{part}" for part in parts]
+    found = dci(*mixed, probe="boosting")
+    assert [scores[f"dci.boosting.{part}"].value for part in parts] == [
+        getattr(found, part) for part in parts
+    ]
+    assert scores["dci.boosting.completeness"].probe == "boosting" and "dci.boosting" not in MEASURES
+    alone = evaluate(*mixed, metrics=["dci.boosting.completeness"], n_boot=2, random_state=0)
+    assert list(alone) == ["dci.boosting.completeness"]
+
+
+def test_the_probe_of_dci_is_named_on_a_narrow_terminal_too():
+    names = {"dci": "trees", "dci.boosting": "boosting", "own": "forest"}
+    numbers = (0.9, (0.8, 1.0), 0.1, 0.7, None, 0.01, 100)
+    scores = {f"{name}.completeness": Score(*numbers, probe) for name, probe in names.items()}
+    text = " ".join(printed(Evaluation(scores | {"mcc": Score(*numbers, "pearson")}), width=80).split())
+    assert "Probe of dci: trees. Probe of dci.boosting: boosting. Probe of own: forest." in text
+    assert "pearson" not in text and "Probe of" not in printed(Evaluation(scores), width=200)
+
+
 def test_other_codes_stand_beside_these_and_are_scored_like_them(tmp_path):
     rng = np.random.default_rng(0)
     z = rng.normal(size=(200, 3))

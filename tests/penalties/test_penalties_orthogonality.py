@@ -140,6 +140,22 @@ def test_a_variance_needs_two_draws(penalty):
         penalty(nn.Linear(2, 2), torch.zeros(3, 2), exact=False, n_vectors=1)
 
 
+@pytest.mark.parametrize("step", [None, 0.1])
+def test_second_derivatives_that_no_memory_holds_are_refused_before_they_are_taken(step):
+    rows = []
+
+    def decoder(z):
+        rows.append(len(z))
+        return z.sum(1, keepdim=True).expand(-1, 64 * 64 * 3).unflatten(1, (64, 64, 3))
+
+    words = r"\(8, 12288, 192, 192\) .* take 14 GiB. Use exact=False, step=0.1."
+    with pytest.raises(ValueError, match=words):
+        hessian_penalty(decoder, torch.zeros(8, 192), step=step)
+    assert rows == [8]
+    assert hessian_penalty(decoder, torch.zeros(8, 192), exact=False, step=0.1).isfinite()
+    assert hessian_penalty(torch.sin, points(2, 40), step=step).isfinite(), "wide, and small enough"
+
+
 @pytest.mark.parametrize(("penalty", "decoded"), [(orojar, 3 + 1), (hessian_penalty, 2 * 3 + 1)])
 def test_the_base_is_decoded_once_for_all_draws(penalty, decoded):
     rows = []

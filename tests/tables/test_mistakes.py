@@ -106,11 +106,20 @@ def nothing_varies(folder):
     return prepared(read(csv(folder, "a,b\n1,2\n1,2\n")), "t.csv")
 
 
+def grey_images(folder):
+    np.save(folder / "grey.npy", np.zeros((5, 8, 8), dtype=np.uint8))
+    return read(folder / "grey.npy")
+
+
 def no_row_is_whole(folder):
     return read(csv(folder, "a,b\n1,\n,2\n"), columns=Columns(missing="drop-rows"))
 
 
 MISTAKES = {
+    "grey images without channels": (
+        grey_images,
+        "got shape (5, 8, 8). Reshape it to (n, d), or give grey images an axis of channels, `X[..., None]`",
+    ),
     "empty file": (reading("\n"), "must hold numbers, it is empty"),
     "header only": (reading("a,b\n"), "it has only a header"),
     "ragged rows": (reading("a,b\n1,2\n3\n"), "must have 2 cells in every row, data row 2 has 1"),

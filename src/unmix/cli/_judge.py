@@ -42,7 +42,11 @@ def evaluate(
         ),
     ] = None,
     metrics: Annotated[
-        str, typer.Option("--metrics", help="Names of metrics with commas between them, or `all`.")
+        str,
+        typer.Option(
+            "--metrics",
+            help="Names of metrics with commas between them, or `all` (without the slow dci.boosting).",
+        ),
     ] = "mcc,r2",
     discrete: Annotated[
         str | None,

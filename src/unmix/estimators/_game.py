@@ -137,7 +137,8 @@ class GameEstimator(LatentEstimator):
         if not (_images.is_images(X) or _images.is_rendered(X)):
             raise TypeError(
                 f"`X` must be images of shape (n, height, width, channels) for {type(self).__name__}, got "
-                f"shape {np.shape(features_of(X))}. Use BetaVAE for tables."
+                f"shape {tuple(np.shape(features_of(X)))}. Use BetaVAE for tables, and "
+                "`X[..., None]` for grey images."
             )
         return _images
 

@@ -33,6 +33,15 @@ def is_images(X: Any) -> bool:
     return getattr(X, "ndim", 0) == 4
 
 
+def refuse_grey(X: Any, takes: tuple[str, ...]) -> None:
+    """Refuse grey images without an axis of channels, which are no table either."""
+    if "images" in takes and getattr(X, "ndim", 2) == 3:
+        raise ValueError(
+            f"`X` must have an axis of channels where it holds images, got shape {tuple(X.shape)}. Give grey "
+            "images one: `X[..., None]`."
+        )
+
+
 def read(model: Any, X: Any) -> Tensor | Drawn:
     """Check images, remember their shape and type, and return them on the device as they are.
 

@@ -174,6 +174,7 @@ class LatentEstimator(Kept, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         if "images" in self.takes and _images.is_images(X):
             return _images
         if not _streams.is_rows(X):
+            _images.refuse_grey(X, self.takes)
             return _tables
         if "rows" not in self.takes:
             name = type(self).__name__

@@ -1,5 +1,6 @@
 """Penalties that ask the latents to act orthogonally, or without interaction."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ from unmix.nn import first_directional, jacobian, jvp_columns, second_directiona
 __all__ = ["hessian_penalty", "ima_contrast", "orojar"]
 
 Decoder = Callable[[Any], Any]
+_FEW = 32  # latents whose second derivatives are not counted
+_MOST_BYTES = 2**32  # of second derivatives; to compute with them takes several times as much
 
 
 def orojar(
@@ -87,6 +90,9 @@ def hessian_penalty(
     Arguments as for `orojar`. Networks of piecewise linear activations have H = 0 almost everywhere: give
     them a `step` (0.1 in the published code), which reaches across the kinks.
 
+    The exact form holds n * x * z * z second derivatives at once. With more than 32 latents it is refused
+    where they take more than 4 GiB: use ``exact=False, step=0.1`` for wide codes of images.
+
     Examples
     --------
     >>> def product(z): return z[:, :1] * z[:, 1:]
@@ -99,6 +105,7 @@ def hessian_penalty(
     Section 3, arXiv:2008.10599.
     """
     if exact:
+        _refuse_large(decoder, z)
         return _quadratic_variance(_hessian(decoder, z, step)).sum(1).mean()
     return _sampled_variance(
         lambda a, v: second_directional(decoder, a, v, step=step), z, n_vectors, generator
@@ -155,6 +162,20 @@ def _sampled_variance(
     v = (2 * coins - 1).transpose(0, 1).to(z)
     values = form(z, v.flatten(0, 1))
     return values.unflatten(0, (n_vectors, len(z))).var(0).sum(1).mean()
+
+
+def _refuse_large(decoder: Decoder, z: Float[Tensor, "n z"]) -> None:
+    """Refuse second derivatives that are too many to be held, before the system ends the process."""
+    if z.shape[1] <= _FEW:
+        return
+    shape = len(z), decoder(z)[0].numel(), z.shape[1], z.shape[1]  # all rows: one may need its own place
+    size = math.prod(shape) * z.element_size()
+    if size > _MOST_BYTES:
+        raise ValueError(
+            "`exact` must be False where second derivatives take more than 4 GiB, got True, and those of "
+            f"shape {shape} (samples, outputs, latents, latents) take {size / 2**30:,.0f} GiB. "
+            "Use exact=False, step=0.1."
+        )
 
 
 def _hessian(decoder: Decoder, z: Float[Tensor, "n z"], step: float | None) -> Float[Tensor, "n x z z"]:

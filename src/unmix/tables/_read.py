@@ -233,8 +233,9 @@ def _check_matrix(raw: Raw, source: str) -> None:
     if matrix.dtype.kind not in "fiub":
         raise ValueError(f"`{source}` must hold real numbers, got the type {matrix.dtype}.")
     if matrix.ndim != 2 or 0 in matrix.shape:
+        grey = ", or give grey images an axis of channels, `X[..., None]`" if matrix.ndim == 3 else ""
         raise ValueError(
-            f"`{source}` must have rows and columns, got shape {matrix.shape}. Reshape it to (n, d)."
+            f"`{source}` must have rows and columns, got shape {matrix.shape}. Reshape it to (n, d){grey}."
         )
     if raw.names is not None and len(raw.names) != matrix.shape[1]:
         raise ValueError(

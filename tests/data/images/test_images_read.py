@@ -1,4 +1,5 @@
 import io
+import json
 import zipfile
 
 import numpy as np
@@ -188,7 +189,28 @@ def test_factors_that_do_not_match_the_images_are_refused(tmp_path):
     folder = write_images(tmp_path / "shapes", shapes3d(4, size=16, random_state=0))
     lines = (folder / "factors.csv").read_text().splitlines()
     (folder / "factors.csv").write_text("\n".join(lines[:-1]) + "\n")
-    with pytest.raises(ValueError, match="`factors` must have the shape"):
+    with pytest.raises(
+        ValueError,
+        match=r"^`[^`]*factors.csv` must match the files beside it. \(`factors` must have the shape",
+    ):
+        read_images(folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("sizes", [10, 10, 10, 8, 4, 1], r"factors.csv` .*`factors` must be from 0 to 0 for orientation"),
+        ("sizes", [10, 10, 10, 8, 4, "many"], r"images.json` .*`sizes` must be integers"),
+        ("names", None, r"images.npy` .*`images` must have the shape"),
+    ],
+)
+def test_parts_of_a_folder_that_do_not_match_are_told_by_file(tmp_path, key, value, words):
+    folder = write_images(tmp_path / "shapes", shapes3d(30, size=16, random_state=0))
+    about = json.loads((folder / "images.json").read_text())
+    (folder / "images.json").write_text(json.dumps(about if value is None else about | {key: value}))
+    if value is None:
+        np.save(folder / "images.npy", pixels(30, 16, 16))
+    with pytest.raises(ValueError, match=f"^`[^`]*{words}"):
         read_images(folder)
 
 
@@ -348,6 +370,39 @@ def test_classes_of_dsprites_that_are_unknown_are_refused_by_file_and_factor(tmp
         ValueError, match=r"x.npz` must have `latents_classes` from 0 to 2 for shape, got 0 to 9"
     ):
         load_factors(tmp_path / "x.npz")
+
+
+def test_pixels_of_dsprites_that_are_neither_0_nor_1_are_refused_and_never_wrapped(tmp_path):
+    bits, classes = dsprites_file(tmp_path / "x.npz")
+    np.savez(tmp_path / "x.npz", imgs=255 * bits, latents_classes=classes)
+    words = r"x.npz` must have `imgs` of 0 and 1, as dSprites has, got 255. Divide pixels"
+    with pytest.raises(ValueError, match=words):
+        load_factors(tmp_path / "x.npz")
+    bits, classes = np.resize(bits, (700, 64, 64)), np.resize(classes, (700, 6))
+    bits[650] = 2  # behind those that are looked at when the file is opened
+    np.savez(tmp_path / "y.npz", imgs=bits, latents_classes=classes)
+    images = load_factors(tmp_path / "y.npz").images
+    np.testing.assert_array_equal(images[640:650, ..., 0], 255 * bits[640:650])
+    for read in (lambda: images[650], lambda: np.asarray(images), lambda: images.rendered([650], "cpu")):
+        with pytest.raises(ValueError, match=r"y.npz` must have `imgs` of 0 and 1.* got 2"):
+            read()
+
+
+def test_an_hdf5_file_of_something_else_is_told_by_what_it_holds(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    for name, held in (("x.h5", {}), ("y.h5", {"pixels": pixels(5, 8, 8, 3), "labels": np.zeros((5, 6))})):
+        with h5py.File(tmp_path / name, "w") as file:
+            for key, value in held.items():
+                file[key] = value
+        got = "labels, pixels" if held else "nothing"
+        words = f"{name}` must hold the arrays `images` and `labels` of Shapes3D, got {got}"
+        with pytest.raises(ValueError, match=words):
+            read_images(tmp_path / name)
+    with h5py.File(tmp_path / "z.h5", "w") as file:
+        file.create_group("images")
+        file["labels"] = np.zeros((5, 6))
+    with pytest.raises(ValueError, match=r"z.h5` must hold the arrays"):
+        read_images(tmp_path / "z.h5")
 
 
 def test_pictures_beside_labels_are_in_order_of_their_numbers(tmp_path):

@@ -120,8 +120,16 @@ def load_folder(path: str | os.PathLike[str]) -> FactorDataset:
     if not isinstance(about, dict) or not all(isinstance(about.get(n), list) for n in ("names", "sizes")):
         raise ValueError(f"`{folder / ABOUT}` must give names and sizes of the factors. Write the set again.")
     names = tuple(map(str, about["names"]))
-    factors = _table(folder / FACTORS, names)
-    return FactorDataset(npy(folder / IMAGES), factors, names, tuple(about["sizes"]))
+    parts = npy(folder / IMAGES), _table(folder / FACTORS, names), names, tuple(about["sizes"])
+    try:
+        return FactorDataset(*parts)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"`{folder / _about(error)}` must match the files beside it. ({error})") from None
+
+
+def _about(error: Exception) -> str:
+    """Return the file that holds what an error is about."""
+    return {"images": IMAGES, "factors": FACTORS}.get(str(error).split("`")[1], ABOUT)
 
 
 def _table(path: Path, names: tuple[str, ...]) -> np.ndarray:

@@ -35,6 +35,7 @@ ISAAC3D = {
     "wall_color": 4,
 }
 LABELS = {"train-rec.labels": FALCOR3D, "labels.npy": ISAAC3D}
+_FIRST = 512  # images that are looked at when a file is opened
 _SHAPES3D = (0.1, 0.1, 0.1, 0.5 / 7, 1.0, 60 / 14), (0.0, 0.0, 0.0, 0.75, 0.0, -30.0)  # steps, from where
 
 
@@ -46,6 +47,7 @@ def read_h5(path: Path, size: int | None) -> FactorDataset:
         raise ImportError(f"`{path.name}` needs h5py: pip install 'unmix[images]'.") from error
     with whole(path, "HDF5 file"):
         file = h5py.File(path, "r")
+        _check_arrays(path, file, h5py.Dataset)
         images, labels = file["images"], np.asarray(file["labels"])
         stored = Stored(partial(_of_h5, path, images), images.shape, images.dtype)
     _check_colour(path, stored.shape, stored.dtype)
@@ -60,6 +62,15 @@ def read_h5(path: Path, size: int | None) -> FactorDataset:
         name = list(_shapes3d.FACTORS)[int(off.argmax())]
         raise _mismatch(path, "the values of Shapes3D as labels", f"others for {name}")
     return _dataset(resized(stored, size), np.round(levels).astype(np.int64), _shapes3d.FACTORS)
+
+
+def _check_arrays(path: Path, file: Any, kind: type) -> None:
+    """Refuse an HDF5 file of something else, which may be whole."""
+    if not all(isinstance(file.get(name), kind) for name in ("images", "labels")):
+        raise ValueError(
+            f"`{path}` must hold the arrays `images` and `labels` of Shapes3D, got "
+            f"{', '.join(list(file)[:9]) or 'nothing'}. Is it the file you mean?"
+        )
 
 
 def _of_h5(path: Path, images: Any, rows: np.ndarray) -> np.ndarray:
@@ -79,8 +90,20 @@ def read_dsprites(path: Path, size: int | None) -> FactorDataset:
         if not set(np.unique(column)) <= set(range(n)):
             found = f"{column.min()} to {column.max()}"
             raise _mismatch(path, f"`latents_classes` from 0 to {n - 1} for {factor}", found)
-    images = Stored(lambda rows: 255 * np.asarray(bits[rows])[..., None], (*bits.shape, 1))
+    images = Stored(partial(_of_bits, path, bits), (*bits.shape, 1))
+    images[:_FIRST]  # pixels of another range are told now, not at the end of a fit
     return _dataset(resized(images, size), classes[:, 1:].astype(np.int64), _dsprites.FACTORS)
+
+
+def _of_bits(path: Path, bits: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return some images of 0 and 1 as bytes of 0 and 255; other numbers would leave the range of bytes."""
+    found = np.asarray(bits[rows])[..., None]
+    if found.max(initial=0) > 1:
+        raise ValueError(
+            f"`{path}` must have `imgs` of 0 and 1, as dSprites has, got {found.max()}. Divide pixels of 0 "
+            "and 255 by 255, and store them again."
+        )
+    return 255 * found
 
 
 def read_mpi3d(path: Path, size: int | None) -> FactorDataset:

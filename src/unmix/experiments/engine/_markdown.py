@@ -18,6 +18,7 @@ PAPERS = {
     "seeds": "Agreement of runs",
 }
 _NOTHING = "No results are stored yet."
+_SMOKE = "Only runs of the smoke budget are stored, which are too short to be judged."
 _UNKNOWN = "Not looked into yet."
 
 
@@ -63,9 +64,10 @@ def counts(tables: Iterable[Table]) -> str:
     >>> counts([])
     'No results are stored yet.'
     """
+    tables = tuple(tables)
     judged = largest(tables)
     if not judged:
-        return _NOTHING
+        return _SMOKE if tables else _NOTHING
     lines = [
         "| Paper | better | within | worse | failed | no published number |",
         "|---|---|---|---|---|---|",
@@ -81,8 +83,9 @@ def counts(tables: Iterable[Table]) -> str:
 
 def summary(tables: Iterable[Table]) -> str:
     """Return the counts, what is worse than the paper's under the reason for it, and then every table."""
+    tables = tuple(tables)
     judged = largest(tables)
-    parts = ["# The papers' numbers, and ours", "", counts(judged), ""]
+    parts = ["# The papers' numbers, and ours", "", counts(tables), ""]
     if worse := _worse(judged):
         parts += ["## Worse than the paper", ""]
         parts += [text for reason, numbers in worse.items() for text in (f"- {reason}", *numbers)]

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..._files import atomic_write
 from ..._html import panel, table, words
+from ._terminal import drawn, folded
 
 _HEADINGS = ("metric", "value", "interval", "null", "floor", "raw x", "probe", "n", "seconds", "reads as")
 _FEW_HEADINGS = ("metric", "value", "interval", "null", "floor", "raw x", "reads as")
@@ -187,24 +188,15 @@ class Evaluation(Mapping[str, Score]):
         return panel("Scores, beside what they have to beat", *parts, tone="care" if self.warning else "open")
 
     def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
-        wide = [self._heads(_HEADINGS), *self._rows()]
-        fits = sum(max(map(len, column)) + 3 for column in zip(*wide, strict=True)) < options.max_width
-        yield from self._drawn(wide if fits else self._few_rows())
-
-    def _drawn(self, rows: list[tuple[str, ...]]) -> Iterator[Any]:
-        from rich import box
-        from rich.table import Table
         from rich.text import Text
 
-        drawn = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-        for name in rows[0]:
-            drawn.add_column(name, no_wrap=name not in self.references)
-        for row in rows[1:]:
-            drawn.add_row(*map(Text, row))  # a name is no markup
+        wide = [self._heads(_HEADINGS), *self._rows()]
+        fits = sum(max(map(len, column)) + 3 for column in zip(*wide, strict=True)) < options.max_width
         if self.warning:
             yield Text(self.warning, style="bold")
-        yield drawn
-        yield Text(self._caption(), style="dim")
+        yield drawn(wide if fits else folded(self._few_rows(), _FEW_HEADINGS, options.max_width))
+        said = (self._caption(), "" if fits else self._probes())
+        yield Text(" ".join(filter(None, said)), style="dim")
 
     def _heads(self, headings: tuple[str, ...]) -> tuple[str, ...]:
         """Return the headings, those of references after that of raw x."""
@@ -239,7 +231,14 @@ class Evaluation(Mapping[str, Score]):
         left_out = f"Undefined here: {', '.join(self.undefined)}." if self.undefined else ""
         return " ".join(filter(None, (_CAPTION, self.factors, left_out)))
 
+    def _probes(self) -> str:
+        """Name the probes of DCI, whose scores don't compare, where there is no column for probes."""
+        parts = [(*name.rpartition("."), score.probe) for name, score in self.scores.items()]
+        found = {name: probe for name, _, part, probe in parts if part in _OF_DCI}
+        return " ".join(f"Probe of {name}: {probe}." for name, probe in found.items())
 
+
+_OF_DCI = ("disentanglement", "completeness", "informativeness")
 _MORE = (
     *("null", "null_high", "floor", "floor_high", "raw", "probe"),
     *("n_samples", "n_boot", "n_draws", "seconds", "factors", "reading"),
@@ -255,9 +254,9 @@ def _record(name: str, score: Score) -> dict[str, Any]:
 def _row(name: str, score: Score, references: tuple[str, ...]) -> tuple[str, ...]:
     low, high = score.interval
     raw = "-" if score.raw is None else f"{score.raw:.3f}"
-    drawn = (_drawn(score.null, score.null_high), _drawn(score.floor, score.floor_high))
+    bounds = (_drawn(score.null, score.null_high), _drawn(score.floor, score.floor_high))
     others = (_drawn(score.beside.get(reference), None) for reference in references)
-    numbers = (f"{score.value:.3f}", f"{low:.3f} to {high:.3f}", *drawn, raw, *others)
+    numbers = (f"{score.value:.3f}", f"{low:.3f} to {high:.3f}", *bounds, raw, *others)
     return (name, *numbers, score.probe, str(score.n_samples), f"{score.seconds:.3g}", score.reading)
 
 
@@ -267,8 +266,8 @@ def _few(name: str, score: Score, references: tuple[str, ...]) -> tuple[str, ...
     null, floor, raw = (_short(value) for value in (score.null, score.floor, score.raw))
     above = f" ({score.floor_high:.2f})" if score.floor_high is not None else ""
     others = (_short(score.beside.get(reference)) for reference in references)
-    drawn = (null, floor + above, raw, *others)
-    return name, f"{score.value:.3f}", f"{low:.2f}–{high:.2f}", *drawn, score.reading
+    beside = (null, floor + above, raw, *others)
+    return name, f"{score.value:.3f}", f"{low:.2f}–{high:.2f}", *beside, score.reading
 
 
 def _short(value: float | None) -> str:
