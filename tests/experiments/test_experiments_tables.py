@@ -88,8 +88,8 @@ def test_what_learned_nothing_stands_beside_the_methods(name):
 def test_every_score_has_a_reference_in_its_own_column(name):
     places = {(cell.row, cell.column, cell.value) for cell in TABLES[name].CELLS}
     for cell in TABLES[name].CELLS:
-        score = cell.value.partition(" of ")[0]
-        assert score in ("seconds", "share") or (ROTATION, cell.column, score) in places, cell
+        score = cell.value.partition(" of ")[0]  # objectives stand beside those from the truth
+        assert score in ("seconds", "share", "objective") or (ROTATION, cell.column, score) in places, cell
 
 
 @pytest.mark.parametrize("name", [n for n in EXPERIMENTS if hasattr(TABLES[n], "with_method")])
