@@ -68,7 +68,7 @@ def main() -> None:
     options.add_argument("--quick", action="store_true", help="2,500 rows instead of 10,000")
     given = options.parse_args()
     torch.set_num_threads(1)
-    unmix.DiverseDictionaryLearning(2, max_iter=2).fit(sparse(200, 0, n=2, d=4).x)
+    unmix.DiverseDictionaryLearning(3, max_iter=2).fit(sparse(200, 0, n=3, d=6).x)
     found = []
     for case in cases(2500 if given.quick else 10_000):
         found.append(ratios(case))
