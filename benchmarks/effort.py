@@ -1,17 +1,18 @@
 """What default and thorough fits cost beside the plain ones of 0.1, as ratios of one run.
 
-python benchmarks/effort.py [--quick] [--keep]
+python benchmarks/effort.py [--quick] [--case NAME ...] [--keep]
 
 Processor seconds of one thread, in one process; efforts take turns on the same data, after a short fit that
 does not count. Goals: usual fits at most twice as slow as plain ones, thorough ones at most five times.
 How near fits come to the truth is measured by `unmix reproduce worlds.sparse worlds.domains worlds.slots`.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
-from _table import judged, keep, parser, show, timed
+from _table import RESULTS, judged, keep, parser, show, timed
 
 import unmix
 from unmix.experiments.papers.worlds._draws import domains, slots, sparse
@@ -62,21 +63,33 @@ def ratios(case: Case) -> dict[str, Any]:
     return {"case": case.name} | {f"{effort}, s": value for effort, value in seconds.items()} | beside
 
 
+def among_kept(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what was kept before, with what was found now in the place of the same cases."""
+    kept = json.loads((RESULTS / "effort.json").read_text())["runs"]
+    now = {run["case"]: run for run in found}
+    return [now.get(run["case"], run) for run in kept]
+
+
 def main() -> None:
     """Time all cases, and judge the largest ratios."""
     options = parser(__doc__)
     options.add_argument("--quick", action="store_true", help="2,500 rows instead of 10,000")
+    options.add_argument("--case", nargs="*", help="only these; what is kept of the others stays")
     given = options.parse_args()
     torch.set_num_threads(1)
     unmix.DiverseDictionaryLearning(3, max_iter=2).fit(sparse(200, 0, n=3, d=6).x)
     found = []
     for case in cases(2500 if given.quick else 10_000):
+        if given.case is not None and case.name not in given.case:
+            continue
         found.append(ratios(case))
         print(
             {name: value if isinstance(value, str) else round(value, 2) for name, value in found[-1].items()}
         )
     heads = list(dict.fromkeys(name for run in found for name in run))
     show(heads, ([run.get(head, "") for head in heads] for run in found), "processor seconds")
+    if given.keep and given.case is not None:
+        found = among_kept(found)
     largest = {
         effort: max(run[f"{effort}/plain"] for run in found if f"{effort}/plain" in run) for effort in GOALS
     }

@@ -13,12 +13,15 @@ from ._latent_estimator import Factory
 EFFORTS = ("plain", "usual", "thorough")
 FEW_ROWS, _BATCHES, _SMALLEST, LONG = 2000, 10, 50, 100  # few rows go in at least ten batches, in long fits
 ENOUGH = 1000  # rows from which bends are followed by terms of their own
-# of a thorough fit: starts and width of networks; passes; searches for coordinates; least updates
-MORE, PASSES, SEARCHES, _UPDATES = 2, 1.25, 2, 5000
-AUTOENCODER = {False: 1000, True: 2000}  # updates, in usual and in thorough fits
+MORE, SEARCHES, _UPDATES = (
+    2,
+    2,
+    5000,
+)  # of a thorough fit: starts and width; searches for coordinates; least updates
+AUTOENCODER = 1000  # updates
 _SMOOTH: dict[str, Any] = {"hidden": (128, 128), "activation": "silu"}
 # passes of smooth networks, with 5,000 rows and more and with fewer, and learning rate, in those asked for
-_SHORTER, _SHORTEST, _MANY_ROWS, _FASTER = 0.4, 0.3, 5000, 4
+_SHORTER, _SHORTEST, _MANY_ROWS, _FASTER = 0.4, 0.25, 5000, 4
 _ORTHOGONAL = 20  # learning rate of matrices whose steps are orthogonal, in that of the others
 _SMALLEST_SMOOTH, _UPDATES_SMOOTH = 150, 1600
 
@@ -55,7 +58,7 @@ def for_smooth(pace: Pace, n_samples: int, *, thorough: bool = False) -> Pace:
 
     >>> pace = Pace(200, 500, 1e-3, 0)
     >>> [(for_smooth(pace, n).batch_size, for_smooth(pace, n).steps(n)) for n in (20_000, 10_000, 5000, 2500)]
-    [(500, 3200), (500, 1600), (250, 1600), (150, 1020)]
+    [(500, 3200), (500, 1600), (250, 1600), (150, 850)]
     """
     share = _SHORTER if thorough or n_samples >= _MANY_ROWS else _SHORTEST
     passes = round(share * pace.max_iter)
