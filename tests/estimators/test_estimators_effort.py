@@ -187,7 +187,7 @@ def test_what_is_asked_for_by_name_is_not_replaced_where_mixings_bend(bent, own)
 
 
 def test_thorough_fits_of_few_rows_have_one_more_start(bent):
-    settings = {"effort": "thorough", "n_restarts": 1, "max_iter": 100, "random_state": 0}
+    settings = {"effort": "thorough", "n_restarts": 1, "max_iter": 80, "random_state": 0}
     model = DiverseDictionaryLearning(5, **settings).fit(bent.x[:300])
     assert not model.bent_ and len(model.restarts_) == 3
 

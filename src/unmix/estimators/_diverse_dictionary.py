@@ -33,6 +33,7 @@ from ._effort import (
     ENOUGH,
     LONG,
     MORE,
+    PASSES,
     SEARCHES,
     for_few,
     for_smooth,
@@ -101,7 +102,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         Network factories. The informed starts need `unmix.nn.residual_mlp`; other networks start at random.
         Arguments that are given, as by `partial(residual_mlp, hidden=(32,))`, stay where mixings bend.
     effort : {"plain", "usual", "thorough"}
-        "thorough": twice as many starts, networks twice as wide, batches for 5,000 updates, of 50 rows at
+        "thorough": twice as many starts, networks twice as wide, a quarter more passes, 5,000 updates at
         least and a second search for coordinates, for about five times the time. "plain": units as given,
         starts by sparsity alone and few rows in one batch, as in the first version.
     n_restarts : int
@@ -223,7 +224,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         if self.effort != "plain":
             pace = for_few(pace, len(x))
         if thorough:
-            pace = updated_often(pace, len(x))
+            pace = updated_often(replace(pace, max_iter=round(PASSES * pace.max_iter)), len(x))
         self.bent_ = self._follows_bends(x, pace)
         members = build(self._plain, n_restarts, x, pace.seed)
         informed = has_linear_coordinates(members[0])
@@ -233,7 +234,7 @@ class DiverseDictionaryLearning(LatentEstimator):
         if self.bent_:
             fast = for_smooth(pace, len(x), thorough=thorough)
             start = replace(pace, lr=fast.lr, matrix_lr=fast.matrix_lr)
-            start_bent(members[-1], x, start, n_steps=AUTOENCODER)
+            start_bent(members[-1], x, start, n_steps=AUTOENCODER[thorough])
             pace = fast
         race = partial(
             train_restarts,
@@ -248,7 +249,7 @@ class DiverseDictionaryLearning(LatentEstimator):
             return found
         apart = replace(pace, checkpoint=pace.folder("bent"))
         (bent,) = build(self._plain, 1, x, pace.seed)
-        if not start_bent(bent, x, apart, n_steps=AUTOENCODER):
+        if not start_bent(bent, x, apart, n_steps=AUTOENCODER[thorough]):
             return found
         return _better(found, race([bent], pace=apart))
 

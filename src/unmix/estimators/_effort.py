@@ -13,12 +13,9 @@ from ._latent_estimator import Factory
 EFFORTS = ("plain", "usual", "thorough")
 FEW_ROWS, _BATCHES, _SMALLEST, LONG = 2000, 10, 50, 100  # few rows go in at least ten batches, in long fits
 ENOUGH = 1000  # rows from which bends are followed by terms of their own
-MORE, SEARCHES, _UPDATES = (
-    2,
-    2,
-    5000,
-)  # of a thorough fit: starts and width; searches for coordinates; least updates
-AUTOENCODER = 1000  # updates
+# of a thorough fit: starts and width of networks; passes; searches for coordinates; least updates
+MORE, PASSES, SEARCHES, _UPDATES = 2, 1.25, 2, 5000
+AUTOENCODER = {False: 1000, True: 2000}  # updates, in usual and in thorough fits
 _SMOOTH: dict[str, Any] = {"hidden": (128, 128), "activation": "silu"}
 # passes of smooth networks, with 5,000 rows and more and with fewer, and learning rate, in those asked for
 _SHORTER, _SHORTEST, _MANY_ROWS, _FASTER = 0.4, 0.25, 5000, 4
