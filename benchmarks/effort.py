@@ -10,6 +10,7 @@ How near fits come to the truth is measured by `unmix reproduce worlds.sparse wo
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -54,12 +55,10 @@ def cases(rows: int) -> Iterator[Case]:
 
 def seconds(case: Case) -> dict[str, Any]:
     """Time each effort once, in turn."""
-    took = {
-        effort: timed(lambda effort=effort: case.model.set_params(effort=effort).fit(**case.fit))[1][
-            "processor"
-        ]
-        for effort in case.efforts
-    }
+    took = {}
+    for effort in case.efforts:
+        model = case.model.set_params(effort=effort)
+        took[effort] = timed(partial(model.fit, **case.fit))[1]["processor"]
     return {"case": case.name} | took
 
 
