@@ -37,6 +37,8 @@ EXPERIMENTS = str(Path(__file__).parent / "experiments")
 # tables of results are run by `make smoke`, each at its smallest budget; here one of no cost stands for them
 SMALLER = {
     r"reproduce (?!mytable|nearid.figure2|--list)[a-z.0-9 ]+?(?= --)": "reproduce fake_table",
+    r"--row \"[^\"]*\"": '--row "row *"',
+    r"--column \"[^\"]*\"": '--column "col*"',
     r"--budget (laptop|gpu|full)": "--budget smoke",
     r"--seeds \d+": "--seeds 1",
     r"--workers \d+": "--workers 2",
