@@ -12,9 +12,10 @@ from unmix.nn import jacobian, mlp, residual_mlp
 from unmix.objectives._slot import SlotObjective
 from unmix.objectives._vae import Objective
 from unmix.penalties import compositional_contrast, dependency_sparsity
-from unmix.solvers.slots._starts import rebase_slots, start_in_unions
+from unmix.solvers.slots._starts import find_slots, rebase_slots, start_in_unions
 from unmix.training._ensemble import Ensemble
 
+MODULE = "unmix.estimators._slot_autoencoder"
 STEPS = {"batch_size": 100, "n_restarts": 1, "random_state": 0}
 
 
@@ -132,18 +133,51 @@ def test_told_slots_of_unequal_size_keep_the_better_of_two_starts(unequal):
 
 def test_a_second_start_is_for_many_rows_and_sizes_that_differ(unequal, monkeypatch):
     assert len(uneven(unequal).restarts_) == 1
-    monkeypatch.setattr("unmix.estimators._slot_autoencoder._MANY_ROWS", 899)
+    monkeypatch.setattr(f"{MODULE}._MANY_ROWS", 899)
     assert len(uneven(unequal).restarts_) == 2
     assert len(uneven(unequal, slots=2).restarts_) == 1
-    assert len(uneven(unequal, slots="unions").restarts_) == 1
     with pytest.raises(ValueError, match="`effort` must be one of"):
         uneven(unequal, effort="more")
+
+
+def test_slots_that_are_not_told_are_counted_by_unions_with_many_rows(unequal, monkeypatch):
+    calls = []
+
+    def watched(*given, **settings):
+        calls.append((settings["unions"], settings.get("n_slots")))
+        return find_slots(*given, **settings)
+
+    monkeypatch.setattr(f"{MODULE}.find_slots", watched)
+    uneven(unequal, slots=None)
+    monkeypatch.setattr(f"{MODULE}._MANY_ROWS", 899)
+    uneven(unequal, slots=None, effort="plain")
+    assert calls == [(False, None), (False, None)]
+    n_slots = len(uneven(unequal, slots=None).partition_)
+    assert calls[2:] == [(True, None), (True, n_slots)]
+
+
+@pytest.mark.parametrize("better", [0, 1])
+def test_of_two_counts_the_one_with_the_lower_objective_is_kept(unequal, monkeypatch, better):
+    counts = ((0, 1), (2, 3)), ((0,), (1, 2, 3))
+    found, ends = iter(counts), iter([1.0, (2.0, 0.5)[better]])
+    monkeypatch.setattr(f"{MODULE}.find_slots", lambda *a, **k: (next(found), find_slots(*a, **k)[1]))
+    slotted, trained = unmix.SlotAutoencoder._slotted, []
+
+    def judged(*given):
+        trained.append(replace(slotted(*given), scores=(next(ends),)))
+        return trained[-1]
+
+    monkeypatch.setattr(unmix.SlotAutoencoder, "_slotted", judged)
+    model = uneven(unequal, slots=None, effort="thorough")
+    assert model.partition_ == counts[better] and len(model.restarts_) == 2
+    kept = trained[better].objective.encoder.state_dict()
+    assert all(torch.equal(value, kept[name]) for name, value in model.encoder_.state_dict().items())
 
 
 def test_the_second_start_is_taken_where_its_objective_is_lower(unequal, monkeypatch):
     lower = unmix.estimators._slot_autoencoder._lower
     monkeypatch.setattr(
-        "unmix.estimators._slot_autoencoder._lower",
+        f"{MODULE}._lower",
         lambda one, other: lower(replace(one, scores=(9.0,)), other),
     )
     found = uneven(unequal, effort="thorough")
@@ -163,6 +197,6 @@ def test_a_code_whose_groups_have_other_sizes_is_left_for_one_that_began_at_rand
         seen.append(objective)
         return start_in_unions(objective, *others)[0], as_told
 
-    monkeypatch.setattr("unmix.estimators._slot_autoencoder.start_in_unions", grouped)
+    monkeypatch.setattr(f"{MODULE}.start_in_unions", grouped)
     assert len(uneven(unequal, effort="thorough").restarts_) == 2
     assert len(seen) == (1 if as_told else 2) and len({id(objective) for objective in seen}) == len(seen)

@@ -39,9 +39,9 @@ class SlotAutoencoder(LatentEstimator):
     near unit variance. Half of the training is for reconstruction alone. Then the linear coordinates are
     searched in which the slots of the decoder's Jacobians are sparsest, from many starts, and training goes
     on from there with the penalty, which bends the code towards slots; the search is repeated three times on
-    the way, and kept where the objective is lower for it. Slots that are told and of unequal size are trained
-    from a second start as well (`effort`), single directions that are grouped by what they move together; the
-    one with the lower objective is kept. Ground truth takes no part.
+    the way, and kept where the objective is lower for it. Slots that are not told, or of unequal size, are
+    trained from a second start as well (`effort`), single directions that are grouped by what they move
+    together; the one with the lower objective is kept. Ground truth takes no part.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ class SlotAutoencoder(LatentEstimator):
         Number of latents, in all slots together; "auto" looks for where those of a table end, see
         `unmix.choose`.
     slots : int, sequence of sequences of int, "unions", or None
-        Number of equal consecutive slots, or the latents of each; None finds how many there are, and how
-        large, from the factor graph of the decoder's Jacobians. "unions" finds slots of unequal size better:
-        it joins latents as long as that costs few more entries of the mixing, and training begins there. The
-        calibration of `unmix.trust` was measured with None.
+        Number of equal consecutive slots, or the latents of each. "unions" finds how many there are, and how
+        large: latents of the decoder are joined as long as that costs few more entries of the mixing, and
+        training begins there. None does so with more than 4,000 rows; with fewer it links latents that move
+        the same variables, as the calibration of `unmix.trust` was measured.
     penalty : callable
         `unmix.penalties.slot_sparsity` by default; `compositional_contrast` is the published one. A penalty
         with an argument `slots` is given the slots, any other is called as (decoder, z).
@@ -65,8 +65,10 @@ class SlotAutoencoder(LatentEstimator):
         Whether to search for sparse slots. Without it, or with networks other than `unmix.nn.residual_mlp`,
         restarts begin at random and are trained with the penalty from the first step on.
     effort : {"plain", "usual", "thorough"}
-        When a second start is tried where slots of unequal size are told: never (as in 0.1), with more than
-        4,000 rows, or always. A fit then takes half as long again, or up to twice as long.
+        When a second start is tried where slots are not told, or of unequal size: never (as in 0.1), with
+        more than 4,000 rows, or always. A fit then takes half as long again, or up to twice as long. Slots
+        that are not told are counted a second time, in networks that began at random, and trained from there
+        if sizes differ.
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories.
     n_restarts : int
@@ -187,12 +189,8 @@ class SlotAutoencoder(LatentEstimator):
         before, after, again = stages([warm_up, last.max_iter * self.n_restarts, pace.max_iter * twice])
         with before:
             plain = self._warmed_up(x, first) if warm_up else None
-        unions = isinstance(self.slots, str)
-        if plain is None or not self._finds:
-            self.slot_of_ = _numbers(listed(1 if self._finds else self.slots, self.n_components_))
-        else:
-            found, plain = find_slots(plain, x, generator, search=informed, unions=unions)
-            self.slot_of_ = _numbers(found)
+        unions = isinstance(self.slots, str) or (self._finds and twice)
+        plain = self._with_slots(plain, x, generator, search=informed, unions=unions)
         improve = partial(rebase_slots, partition=self.partition_, from_here=unions) if informed else None
         members = build(self._networks, self.n_restarts, x, pace.seed)
         if plain is not None and improve is not None:
@@ -202,9 +200,21 @@ class SlotAutoencoder(LatentEstimator):
         if plain is None or not twice:
             return trained
         with again:
-            members = [self._grouped(plain, x, first, generator)]
             last = replace(last, checkpoint=pace.folder("unions"))
-            return _lower(trained, self._slotted(members, x, last, None))
+            if self._finds:
+                return self._recounted(trained, x, first, last, generator)
+            return _lower(trained, self._again(self._grouped(plain, x, first, generator), x, last))
+
+    def _with_slots(
+        self, plain: Objective | None, x: Tensor, generator: torch.Generator, *, search: bool, unions: bool
+    ) -> Objective | None:
+        """Remember the slots, as told or as counted in a warm model, and return the model to go on from."""
+        if plain is None or not self._finds:
+            found = listed(1 if self._finds else self.slots, self.n_components_)
+        else:
+            found, plain = find_slots(plain, x, generator, search=search, unions=unions)
+        self.slot_of_ = _numbers(found)
+        return plain
 
     def _slotted(self, members: list[Objective], x: Tensor, pace: Pace, improve: Any) -> Trained:
         """Train with the penalty."""
@@ -227,18 +237,44 @@ class SlotAutoencoder(LatentEstimator):
         """
         start, as_told = start_in_unions(plain, x, self.partition_, generator)
         if not as_told:
-            pace = replace(pace, checkpoint=pace.folder("random"))
-            start, _ = start_in_unions(self._warmed_up(x, pace, linear=False), x, self.partition_, generator)
+            start, _ = start_in_unions(self._begun_at_random(x, pace), x, self.partition_, generator)
+        return start
+
+    def _recounted(
+        self, trained: Trained, x: Tensor, warm: Pace, pace: Pace, generator: torch.Generator
+    ) -> Trained:
+        """Count as many slots in networks that began at random, and where sizes differ keep the lower end.
+
+        Their number is that of the warm code, which is told more clearly there; its sizes are wrong where it
+        has lost latents.
+        """
+        n_slots, before = len(self.partition_), self.slot_of_
+        found, start = find_slots(
+            self._begun_at_random(x, warm), x, generator, search=True, unions=True, n_slots=n_slots
+        )
+        if sorted(map(len, found)) == sorted(map(len, self.partition_)):
+            return trained
+        self.slot_of_ = _numbers(found)
+        other = self._again(start, x, pace)
+        if min(trained.scores) <= min(other.scores):
+            self.slot_of_ = before
+        return _lower(trained, other)
+
+    def _begun_at_random(self, x: Tensor, pace: Pace) -> Objective:
+        return self._warmed_up(x, replace(pace, checkpoint=pace.folder("random")), linear=False)
+
+    def _again(self, start: Objective, x: Tensor, pace: Pace) -> Trained:
+        """Train with the penalty of these slots from the networks of another model, without a search."""
         (member,) = build(self._networks, 1, x, pace.seed)
         member.encoder, member.decoder = start.encoder, start.decoder
-        return member
+        return self._slotted([member], x, pace, None)
 
     def _starts_twice(self, n_rows: int) -> bool:
-        """Whether slots of unequal size are told, and a second start is asked for."""
-        if self._finds or self.additive or self.effort == "plain":
+        """Whether slots are not told, or of unequal size, and a second start is asked for."""
+        if self.additive or self.effort == "plain":
             return False
-        unequal = len({len(slot) for slot in listed(self.slots, self.n_components_)}) > 1
-        return unequal and (self.effort == "thorough" or n_rows > _MANY_ROWS)
+        sizes = () if self._finds else {len(slot) for slot in listed(self.slots, self.n_components_)}
+        return len(sizes) != 1 and (self.effort == "thorough" or n_rows > _MANY_ROWS)
 
     @property
     def _finds(self) -> bool:

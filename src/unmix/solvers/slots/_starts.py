@@ -23,17 +23,25 @@ _FEW_CHAINS = 18  # of a search that is one of several
 
 
 def find_slots(
-    objective: Objective, x: Float[Tensor, "n x"], generator: torch.Generator, *, search: bool, unions: bool
+    objective: Objective,
+    x: Float[Tensor, "n x"],
+    generator: torch.Generator,
+    *,
+    search: bool,
+    unions: bool,
+    n_slots: int | None = None,
 ) -> tuple[list[list[int]], Objective]:
     """Return slots of the decoder, of its latents or of its sparsest directions, and a model to go on from.
 
     With `unions` latents are grouped by what they move together, and the model has the directions that were
-    grouped; else by likeness of what each moves, and the model is the same.
+    grouped; else by likeness of what each moves, and the model is the same. With `n_slots` unions are joined
+    until so many are left, of directions from fewer chains.
     """
-    basis, spread = _directions(objective, x, generator if search else None, None)
+    n_chains = None if n_slots is None else _FEW_CHAINS
+    basis, spread = _directions(objective, x, generator if search else None, n_chains)
     if not unions:
         return slots_of(np.asarray((spread / (spread + _NOTHING**2)).clamp_min(0).cpu())), objective
-    return joined_slots(np.asarray(spread.clamp_min(0).cpu())), _moved_to(objective, basis)
+    return joined_slots(np.asarray(spread.clamp_min(0).cpu()), n_slots), _moved_to(objective, basis)
 
 
 def start_in_unions(
@@ -44,14 +52,14 @@ def start_in_unions(
 ) -> tuple[Objective, bool]:
     """Return the model in its sparsest directions, in slots of these sizes that move the least together.
 
-    Also say whether these would be the sizes if nobody had told them.
+    Also say whether these would be the sizes if their number alone had been told.
     """
     basis, directions = _directions(objective, x, generator, _FEW_CHAINS)
     spread, sizes = np.asarray(directions.clamp_min(0).cpu()), [len(slot) for slot in partition]
     placed = torch.empty_like(basis)
     for slot, group in zip(partition, sized_slots(spread, sizes, generator), strict=True):
         placed[list(slot)] = basis[group]
-    return _moved_to(objective, placed), sorted(map(len, joined_slots(spread))) == sorted(sizes)
+    return _moved_to(objective, placed), sorted(map(len, joined_slots(spread, len(sizes)))) == sorted(sizes)
 
 
 def _directions(

@@ -12,7 +12,7 @@ _LEAST = 1e-6  # entries that a swap has to save, rounding errors apart
 _ORDERS = 50  # random ones, from which latents of two groups are swapped
 
 
-def joined_slots(spread: np.ndarray) -> list[list[int]]:
+def joined_slots(spread: np.ndarray, n_groups: int | None = None) -> list[list[int]]:
     """Return groups of latents, joined as long as unions stay cheap.
 
     Groups of s latents that move r observed variables have s (r - s) entries to choose in the mixing, up to a
@@ -26,12 +26,16 @@ def joined_slots(spread: np.ndarray) -> list[list[int]]:
     ----------
     spread : array of shape (n_latents, n_observed)
         Variance that each latent, of unit variance, gives each observed variable, of unit variance.
+    n_groups : int, optional
+        How many there are, where that is known; then prices do not decide.
 
     Examples
     --------
     >>> spread = [[3.0, 2.9, 1.1, 0.0, 0.0], [0.0, 0.0, 0.2, 2.0, 2.2], [1.0, 1.1, 0.0, 0.0, 0.0]]
     >>> joined_slots(np.array(spread))
     [[0, 2], [1]]
+    >>> joined_slots(np.array(spread), n_groups=1)
+    [[0, 1, 2]]
 
     References
     ----------
@@ -40,9 +44,9 @@ def joined_slots(spread: np.ndarray) -> list[list[int]]:
     """
     groups = [[i] for i in range(len(spread))]
     dearest = _FREE * float(_moved(spread).mean())
-    while len(groups) > 1:
+    while len(groups) > (n_groups or 1):
         price, pair = _cheapest(spread, groups)
-        if price > _JUMP * dearest:
+        if n_groups is None and price > _JUMP * dearest:
             break
         groups = [g for k, g in enumerate(groups) if k not in pair] + [groups[pair[0]] + groups[pair[1]]]
         dearest = max(dearest, price)
