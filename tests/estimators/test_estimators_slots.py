@@ -16,6 +16,7 @@ from unmix.solvers.slots._starts import find_slots, rebase_slots, start_in_union
 from unmix.training._ensemble import Ensemble
 
 MODULE = "unmix.estimators._slot_autoencoder"
+SMALL = partial(mlp, hidden=(8,))
 STEPS = {"batch_size": 100, "n_restarts": 1, "random_state": 0}
 
 
@@ -154,6 +155,15 @@ def test_slots_that_are_not_told_are_counted_by_unions_with_many_rows(unequal, m
     assert calls == [(False, None), (False, None)]
     n_slots = len(uneven(unequal, slots=None).partition_)
     assert calls[2:] == [(True, None), (True, n_slots)]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"search": False}, {"encoder": SMALL, "decoder": SMALL}], ids=["as told", "mlp"]
+)
+def test_unions_are_counted_without_a_search_as_well(unequal, changes):
+    model = uneven(unequal, slots="unions", n_restarts=2, **changes)
+    assert sorted(j for slot in model.partition_ for j in slot) == [0, 1, 2, 3] and len(model.restarts_) == 2
+    assert len(uneven(unequal, slots="unions", n_restarts=2).restarts_) == 1
 
 
 @pytest.mark.parametrize("better", [0, 1])

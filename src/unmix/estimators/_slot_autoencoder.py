@@ -72,7 +72,7 @@ class SlotAutoencoder(LatentEstimator):
     encoder, decoder : callable (n_in, n_out) -> Module
         Network factories.
     n_restarts : int
-        Number of searches, each followed by training.
+        Number of searches, each followed by training. Slots that were counted by unions are not searched for.
     max_iter, batch_size, lr, device, checkpoint, verbose, random_state
         As for `Autoencoder`.
 
@@ -191,9 +191,10 @@ class SlotAutoencoder(LatentEstimator):
             plain = self._warmed_up(x, first) if warm_up else None
         unions = isinstance(self.slots, str) or (self._finds and twice)
         plain = self._with_slots(plain, x, generator, search=informed, unions=unions)
-        improve = partial(rebase_slots, partition=self.partition_, from_here=unions) if informed else None
-        members = build(self._networks, self.n_restarts, x, pace.seed)
-        if plain is not None and improve is not None:
+        placed = informed and unions  # where they were counted, so that nothing is searched for
+        improve = partial(rebase_slots, partition=self.partition_) if informed and not placed else None
+        members = build(self._networks, 1 if placed else self.n_restarts, x, pace.seed)
+        if plain is not None and informed:
             _start(members, plain, x, generator, improve)
         with after:
             trained = self._slotted(members, x, last, improve)
@@ -307,9 +308,10 @@ def _numbers(partition: Sequence[Sequence[int]]) -> np.ndarray:
 def _start(
     members: list[Objective], plain: Objective, x: Tensor, generator: torch.Generator, improve: Any
 ) -> None:
-    """Start members at the sparsest slots of the warm decoder, each by a search of its own."""
+    """Start members at the warm decoder, at its sparsest slots where each is to search for them."""
     ensemble = Ensemble([plain] * len(members), {})
-    improve(ensemble, (x,), generator)
+    if improve is not None:
+        improve(ensemble, (x,), generator)
     for number, member in enumerate(members):
         start = ensemble.extract(number)
         member.encoder = start.encoder

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn import functional as F
 
 from .._descent import descend_together
 from ._pool import Pool, complement
@@ -16,7 +15,6 @@ _KNEE = (0.3, 0.1)  # of log(1 + spread / knee), in standard deviations of an ob
 _LR = 0.03
 _APART = 0.4  # least sine between a slot and those chosen before it
 _TEMPERATURE = 0.5
-_CLEARLY = 0.98  # of the cost of coordinates that there are reasons for: below it others are chosen
 
 
 def influences(J: Float[Tensor, "n x z"]) -> Float[Tensor, "x z z"]:
@@ -38,7 +36,6 @@ def sparsest_slots(
     generator: torch.Generator,
     *,
     n_chains: int | None = None,
-    also: Float[Tensor, "z z"] | None = None,
 ) -> Float[Tensor, "z z"]:
     """Find a change of code w = B z whose slots, each of them white, move as few variables as possible.
 
@@ -59,9 +56,6 @@ def sparsest_slots(
     generator : torch.Generator
     n_chains : int, optional
         Seven for each slot by default, and 36 at most.
-    also : (z, z) tensor, optional
-        A change of code that there are other reasons for. It descends with the others, and is kept unless one
-        of them ends clearly lower, by 2%: in codes that are still bent, wrong slots may be as sparse.
 
     References
     ----------
@@ -75,10 +69,7 @@ def sparsest_slots(
     pool = Pool(G, sizes, generator)
     n_chains = n_chains or min(_CHAINS * len(sizes), _MOST_CHAINS)
     starts = torch.stack([_chain(pool, sizes, generator, number > 0) for number in range(n_chains)])
-    bases, favour = torch.linalg.inv(starts), torch.ones(n_chains).to(G)
-    if also is not None:
-        bases, favour = torch.cat([bases, (also @ root)[None]]), F.pad(favour, (0, 1), value=_CLEARLY)
-    return _descend(bases, G, sizes, favour) @ torch.linalg.inv(root)
+    return _descend(torch.linalg.inv(starts), G, sizes) @ torch.linalg.inv(root)
 
 
 def _chain(
@@ -111,18 +102,15 @@ def _next(
 
 
 def _descend(
-    start: Float[Tensor, "s z z"],
-    G: Float[Tensor, "x z z"],
-    sizes: Sequence[int],
-    favour: Float[Tensor, " s"],
+    start: Float[Tensor, "s z z"], G: Float[Tensor, "x z z"], sizes: Sequence[int]
 ) -> Float[Tensor, "z z"]:
-    """Let all bases descend together, and return the one that ends lowest, its cost times its favour."""
+    """Let all bases descend together, and return the one that ends lowest."""
 
     def cost(free: Tensor, knee: float) -> Tensor:
         return _cost(_white(free, sizes), G, sizes, knee)
 
     free = descend_together(_white(start, sizes), cost, n_steps=_STEPS, lr=_LR, knee=_KNEE)
-    ends = torch.nan_to_num(favour * cost(free, _KNEE[1]), nan=float("inf"))
+    ends = torch.nan_to_num(cost(free, _KNEE[1]), nan=float("inf"))
     return _white(free, sizes)[ends.argmin()]
 
 

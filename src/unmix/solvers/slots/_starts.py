@@ -34,14 +34,15 @@ def find_slots(
     """Return slots of the decoder, of its latents or of its sparsest directions, and a model to go on from.
 
     With `unions` latents are grouped by what they move together, and the model has the directions that were
-    grouped; else by likeness of what each moves, and the model is the same. With `n_slots` unions are joined
-    until so many are left, of directions from fewer chains.
+    searched for; else by likeness of what each moves, and the model is the same. With `n_slots` unions are
+    joined until so many are left, of directions from fewer chains.
     """
     n_chains = None if n_slots is None else _FEW_CHAINS
     basis, spread = _directions(objective, x, generator if search else None, n_chains)
     if not unions:
         return slots_of(np.asarray((spread / (spread + _NOTHING**2)).clamp_min(0).cpu())), objective
-    return joined_slots(np.asarray(spread.clamp_min(0).cpu()), n_slots), _moved_to(objective, basis)
+    found = joined_slots(np.asarray(spread.clamp_min(0).cpu()), n_slots)
+    return found, _moved_to(objective, basis) if search else objective
 
 
 def start_in_unions(
@@ -102,13 +103,8 @@ def rebase_slots(
     data: tuple[Tensor, ...],
     generator: torch.Generator,
     partition: Sequence[Sequence[int]],
-    *,
-    from_here: bool = False,
 ) -> None:
-    """Give every member the linear coordinates in which its own slots are sparsest; nothing else changes.
-
-    The search may also start `from_here`, at the coordinates that the members have.
-    """
+    """Give every member the linear coordinates in which its own slots are sparsest; nothing else changes."""
     (x,) = data
     codes = ensemble.each(Objective.encode, x)
     J = ensemble.each(lambda member, batch: jacobian(member.decoder, member.encode(batch)), x[:_POINTS])
@@ -116,8 +112,7 @@ def rebase_slots(
     bases = codes.new_empty(len(J), len(order), len(order))
     for number in range(len(J)):
         G, covariance = _moments(J[number], codes[number])
-        also = torch.eye(len(order)).to(G)[order] if from_here else None
-        found = sparsest_slots(G, covariance, sizes, generator, also=also)
+        found = sparsest_slots(G, covariance, sizes, generator)
         bases[number, order] = found.to(bases)
     change_coordinates(ensemble, bases)
 
