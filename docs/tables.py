@@ -200,7 +200,7 @@ VIEWS: dict[str, View] = {
         "SIS": (worlds.DEFAULT, slots.SIS),
         "defaults of 0.1": (worlds.BEFORE, slots.SIS),
         "slots not told": (slot_worlds.UNTOLD, slots.SIS),
-        'slots="unions"': (slot_worlds.JOINED, slots.SIS),
+        "not told, defaults of 0.1": (slot_worlds.UNTOLD_BEFORE, slots.SIS),
         "started at the truth": (worlds.KEPT, slots.SIS),
         "true latents": (slots.TRUTH, slots.SIS),
         **beside(slots.SIS),
