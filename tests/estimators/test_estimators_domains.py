@@ -308,6 +308,61 @@ def test_matrices_of_long_fits_to_many_rows_move_by_orthogonal_steps(rows, setti
     assert _paced(x, **settings).pace.matrix_lr == rate
 
 
+@pytest.mark.parametrize(
+    ("rows", "n_domains", "settings", "asked"),
+    [
+        (2001, 4, {}, True),
+        (2000, 4, {}, False),
+        (2000, 4, {"reads": "all"}, False),
+        (2001, 3, {}, False),  # any covariance matrices have such latents
+        (2001, 4, {"max_iter": 99}, False),
+        (2001, 4, {"prior": "gaussian"}, False),
+        (2001, 4, {"prior": "correlated"}, False),
+        (2001, 4, {"n_shared": 1}, False),
+        (2001, 4, {"effort": "plain"}, False),
+        (2001, 4, {"weight": lambda step: 0.1}, False),
+        (2001, 4, {"decoder": gated_mlp}, False),
+    ],
+)
+def test_it_is_asked_whether_latents_depend_where_that_can_be_told(rows, n_domains, settings, asked):
+    x = torch.randn(rows, 8, generator=torch.Generator().manual_seed(0))
+    model = _paced(x, **settings)
+    model.domain_shares_ = np.full(n_domains, 1 / n_domains)
+    assert model._may_depend(model._members(8), x, model.pace) == asked
+
+
+@pytest.fixture(scope="module")
+def dependent():
+    """Two latents with a correlation of .7 in each of five domains, behind four linear variables."""
+    rng = np.random.default_rng(0)
+    u, z = np.arange(3000) % 5, rng.multivariate_normal([0, 0], [[1, 0.7], [0.7, 1]], size=3000)
+    z = z * np.exp(rng.uniform(-1, 1, size=(5, 2)))[u]
+    x = z @ np.array([[1.0, 0.8, 0.0, 0.6], [0.0, -0.7, 1.0, 0.5]])
+    return x + 0.02 * rng.normal(size=x.shape), z, u
+
+
+def test_latents_that_depend_within_domains_are_found_and_said_to(dependent, tmp_path):
+    x, z, u = dependent
+    short = {"max_steps": 200, "n_restarts": 2, "random_state": 0}
+    model, gaussian = CGVAE(2, **short).fit(x, u), CGVAE(2, prior="gaussian", **short).fit(x, u)
+    assert model.correlated_ and not gaussian.correlated_
+    found, before = (mcc(z, fit.transform(x), within=u) for fit in (model, gaussian))
+    assert found > 0.99 and found > before + 0.02
+    assert min(model.restarts_) < min(gaussian.restarts_)
+    assert model.history_.n_steps > gaussian.history_.n_steps
+    np.testing.assert_array_equal(unmix.load(model.save(tmp_path / "model")).transform(x), model.transform(x))
+
+
+def test_independent_latents_keep_the_bits_of_their_fit(dependent):
+    x, _, u = dependent
+    mixed = np.random.default_rng(1).normal(size=(3000, 2)) * np.exp(np.arange(5) / 4)[u][:, None] ** [1, -1]
+    short = {"max_steps": 60, "n_restarts": 2, "random_state": 0}
+    y = mixed @ np.array([[1.0, 0.8, 0.0, 0.6], [0.0, -0.7, 1.0, 0.5]])
+    model, gaussian = CGVAE(2, **short).fit(y, u), CGVAE(2, prior="gaussian", **short).fit(y, u)
+    assert not model.correlated_
+    np.testing.assert_array_equal(model.transform(y), gaussian.transform(y))
+
+
 def test_a_plain_effort_reads_components_and_few_rows_are_fitted_as_by_it(small):
     z = torch.randn(3000, 2, generator=torch.Generator().manual_seed(0))
     bent = torch.cat([z, (2 * z).sin(), z.sum(1, keepdim=True)], 1)

@@ -14,10 +14,10 @@ from unmix.objectives import DomainObjective, Penalty, beside_tangents
 from unmix.penalties import dependency_sparsity
 from unmix.solvers.coordinates import has_linear_coordinates, is_bent, principal
 from unmix.solvers.domains import can_start, hops, linear_starts, rebase_domains, start_at_basis
-from unmix.training import Noise, Pace, Trained, joined, side_by_side, train_restarts
+from unmix.training import Ensemble, Noise, Pace, Trained, joined, side_by_side, train_restarts
 
 from ._bent_starts import surface
-from ._domain_estimator import DomainEstimator
+from ._domain_estimator import AUTO, DomainEstimator
 from ._effort import FEW_ROWS, LONG, is_residual
 from ._latent_estimator import Factory, build
 
@@ -29,6 +29,9 @@ _AUTOENCODER = 800  # updates
 _ORTHOGONAL = 10  # learning rate of matrices that move by orthogonal steps, in that of the others
 _KNEE = 0.1  # of the default penalty
 _FIRST = 0.3  # share of the training that starts get, before the best one looks for other coordinates
+_FURTHER = 0.35  # of the passes: what a fit is trained for after them, with latents that may be correlated
+_TOLD_BY = 4  # domains: any covariance matrices of three have latents with the same correlations
+_DEPENDENT = 0.15  # mean size of the correlations of latents that are said to depend on each other
 
 
 @final
@@ -54,7 +57,8 @@ class CGVAE(DomainEstimator):
     costs least. The best one then goes on beside copies of itself, in the coordinates that sparsity asks for
     at higher prices, and in some where two latents are replaced so that an observed variable no longer reacts
     to one of them: what looks most independent in a code that is half learnt need not be the truth. The one
-    with the lowest objective is kept; ground truth takes no part.
+    with the lowest objective is kept. Last, it is asked whether latents depend on each other within domains
+    (`prior`). Ground truth takes no part.
 
     Parameters
     ----------
@@ -68,10 +72,13 @@ class CGVAE(DomainEstimator):
         likelihood should decide, and sparsity among codes that fit alike.
     beta : float
         Weight of the fit.
-    prior : {"gaussian", "correlated", "sigmoidal", "spline"}
+    prior : {"auto", "gaussian", "correlated", "sigmoidal", "spline"}
         Law of each latent in a domain: a normal one, or a deep sigmoidal flow or rational-quadratic spline
         (extra `flows`) of it. "correlated": normal latents that depend on each other, with correlations that
-        are the same in all domains.
+        are the same in all domains. "auto": normal and independent; with four domains and more, where
+        matrices move by orthogonal steps (`effort`), training then goes on for a third of the passes with
+        correlated latents, which are kept if their correlations are .15 and more on average and the objective
+        is lower. With three domains such a law fits any covariance matrices.
     n_shared : int
         Number of latents, the last ones, with one law in all domains (partial identifiability).
     objective : {"likelihood", "bound"}
@@ -108,8 +115,8 @@ class CGVAE(DomainEstimator):
         would be enough if the graph is right, and how many more the others would need.
     domain_means_, domain_scales_ : arrays of shape (n_domains_, n_components)
         Of the code in each domain.
-    reads_all_ : bool
-        Whether the encoder sees all of x.
+    reads_all_, correlated_ : bool
+        Whether the encoder sees all of x, and whether latents depend on each other within domains.
     separation_ : array of shape (n_components, n_components)
         How differently any two latents change; near 0, changes can't tell the two apart.
     encoder_, decoder_, structure_, history_, restarts_, latent_scale_, n_iter_, n_features_in_
@@ -139,7 +146,7 @@ class CGVAE(DomainEstimator):
         penalty: Penalty = default_penalty,
         weight: float | Callable[[int], float] = 0.002,
         beta: float = 0.03,
-        prior: str = "gaussian",
+        prior: str = AUTO,
         n_shared: int = 0,
         objective: str = "likelihood",
         sees_domain: bool = False,
@@ -190,7 +197,13 @@ class CGVAE(DomainEstimator):
         members = build(self._members, self.n_restarts, x, pace.seed)
         data = side_by_side(seen, x, u)
         self._start(members, data, loadings, generator)
-        trained = self._searched(members, data, pace, generator)
+        asked = self._may_depend(members[0], x, pace)
+        before, after = stages([1, _FURTHER * asked])
+        with before:
+            trained = self._searched(members, data, pace, generator)
+        if asked:
+            with after:
+                trained = self._related(trained, data, pace, generator)
         if not self._reads_x:
             front = nn.utils.skip_init(nn.Linear, *loadings.shape, bias=False).to(x).requires_grad_(False)
             front.weight.copy_(to_white)
@@ -200,6 +213,7 @@ class CGVAE(DomainEstimator):
     def _paced(self, x: Tensor, pace: Pace) -> Pace:
         """Decide whether the encoder sees all of x, and whether matrices move by orthogonal steps."""
         bound, usual = self.objective == "bound", self.effort == "usual"
+        self.correlated_ = self.prior == "correlated"
         long, wide = usual and len(x) > FEW_ROWS and self.max_iter >= LONG, self.n_components_ < x.shape[1]
         auto = self.reads == "auto" and long and is_bent(x, self.n_components_, _BENT)
         self.reads_all_ = bound or ((auto or self.reads == "all") and wide)
@@ -233,15 +247,43 @@ class CGVAE(DomainEstimator):
             for member in members:
                 member.prior.start(member.encode(seen, u), u)
 
+    def _may_depend(self, member: DomainObjective, x: Tensor, pace: Pace) -> bool:
+        """Whether it is asked if latents depend on each other: where that can be told, in fits that last."""
+        lasts = pace.matrix_lr is not None and self.max_iter >= LONG and len(x) > FEW_ROWS
+        asked = self.prior == AUTO and lasts
+        told = self.n_domains_ >= _TOLD_BY and self.n_components_ > 1 and not self.n_shared
+        return asked and told and not callable(self.weight) and has_linear_coordinates(member)
+
+    def _related(self, trained: Trained, data: Data, pace: Pace, generator: torch.Generator) -> Trained:
+        """Go on with latents that may depend on each other, and keep that where they clearly do."""
+        self.correlated_ = True
+        (member,) = build(self._members, 1, data[1], pace.seed)
+        for net in ("encoder", "decoder"):
+            getattr(member, net).load_state_dict(getattr(trained.objective, net).state_dict())
+        ensemble = Ensemble([member], {})
+        rebase_domains(ensemble, data, generator, data=data, prices=self._price())
+        further = _part(pace, max(1, round(_FURTHER * pace.max_iter)), "related")
+        other = self._trainer(data)([ensemble.extract(0)], pace=further)
+        clearly = bool(other.objective.prior.correlations().abs().mean() >= _DEPENDENT)
+        self.correlated_ = clearly and min(other.scores) < min(trained.scores)
+        return _going_on(trained, other) if self.correlated_ else trained
+
+    def _trainer(self, data: Data) -> Callable[..., Trained]:
+        weights: dict[str, Any] = {"likelihood": self.beta, "penalty": self.weight}
+        return partial(train_restarts, weights=weights, data=data, beside=Noise(self.n_components_))
+
+    def _price(self) -> float:
+        """Return what an edge costs in units of the likelihood."""
+        return _KNEE * float(self.weight) / self.beta  # type: ignore[arg-type]
+
     def _searched(
         self, members: list[DomainObjective], data: Data, pace: Pace, generator: torch.Generator
     ) -> Trained:
         """Train the starts; then the best of them beside its copies in other coordinates."""
-        weights: dict[str, Any] = {"likelihood": self.beta, "penalty": self.weight}
-        train = partial(train_restarts, weights=weights, data=data, beside=Noise(self.n_components_))
+        train = self._trainer(data)
         if not has_linear_coordinates(members[0]) or self.n_shared or callable(self.weight):
             return train(members, pace=pace)
-        price = _KNEE * float(self.weight) / self.beta
+        price = self._price()
         improve = partial(rebase_domains, data=data, prices=price)
         if not price or pace.max_iter < 2 or len(members) == 1:
             return train(members, pace=pace, improve=improve)
@@ -253,9 +295,14 @@ class CGVAE(DomainEstimator):
         others = hops(first.objective, data, price, generator)
         with after:
             last = train(others, pace=_part(pace, n_last, "hops"))
-        scores = list(first.scores)
-        scores[scores.index(min(scores))] = min(last.scores)  # of the start that went on
-        return Trained(last.objective, joined([first.history, last.history]), tuple(scores))
+        return _going_on(first, last)
+
+
+def _going_on(first: Trained, last: Trained) -> Trained:
+    """Return what the best of the starts came to."""
+    scores = list(first.scores)
+    scores[scores.index(min(scores))] = min(last.scores)
+    return Trained(last.objective, joined([first.history, last.history]), tuple(scores))
 
 
 def _part(pace: Pace, max_iter: int, name: str) -> Pace:

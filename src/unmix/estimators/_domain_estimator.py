@@ -30,6 +30,7 @@ from ._tables import plain, standardised, validated
 OBJECTIVES = ("likelihood", "bound")
 READS = ("auto", "components", "all")
 EFFORTS = ("plain", "usual")
+AUTO = "auto"
 
 
 class DomainEstimator(LatentEstimator):
@@ -45,6 +46,7 @@ class DomainEstimator(LatentEstimator):
     reads: str = "all"
     effort: str = "plain"
     reads_all_: bool
+    correlated_: bool
     prior: str = "gaussian"
     n_shared: int = 0
     penalty: Penalty | None = None
@@ -155,7 +157,9 @@ class DomainEstimator(LatentEstimator):
         return tags
 
     def _law(self) -> DomainGaussian:
-        return KINDS[self.prior](self.domain_shares_, self.n_components_, self.n_shared)
+        found = "correlated" if getattr(self, "correlated_", False) else "gaussian"  # unknown to older files
+        law = found if self.prior == AUTO else self.prior
+        return KINDS[law](self.domain_shares_, self.n_components_, self.n_shared)
 
     def _networks(self, n_features: int) -> Objective:
         n = self.n_components_
@@ -208,7 +212,7 @@ def needed_domains(structure: Structure) -> np.ndarray:
 
 
 def _check_choices(estimator: DomainEstimator) -> None:
-    known = {"prior": PRIORS, "objective": OBJECTIVES, "reads": READS, "effort": EFFORTS}
+    known = {"prior": (AUTO, *PRIORS), "objective": OBJECTIVES, "reads": READS, "effort": EFFORTS}
     for name, choices in known.items():
         if getattr(estimator, name) not in choices:
             raise ValueError(

@@ -127,7 +127,9 @@ class Case:
             enough = max(_STARTS, self.codes.shape[1])
             return {"n_starts": enough if self.model.n_starts is None else min(enough, self.model.n_starts)}
         if name == "CGVAE" and self.model.objective == "likelihood":
-            return {"reads": "all" if getattr(self.model, "reads_all_", False) else "components"}
+            reads = "all" if getattr(self.model, "reads_all_", False) else "components"
+            law = "correlated" if getattr(self.model, "correlated_", False) else "gaussian"
+            return {"reads": reads, "prior": law if self.model.prior == "auto" else self.model.prior}
         return self._in_batches() if name == "DiverseDictionaryLearning" else {}
 
     def _in_batches(self) -> dict[str, Any]:

@@ -99,9 +99,8 @@ class DomainCorrelated(DomainGaussian):
     >>> z = torch.randn(4000, 1, generator=torch.Generator().manual_seed(0)) * torch.tensor([[1.0, -1.0]])
     >>> z = z + torch.randn(4000, 2, generator=torch.Generator().manual_seed(1))
     >>> prior.start(z, torch.arange(4000) % 2)
-    >>> root = prior.root().detach()
-    >>> (root @ root.T)[0, 1].round(decimals=1)
-    tensor(-0.5000)
+    >>> prior.correlations().round(decimals=1)
+    tensor([-0.5000])
 
     References
     ----------
@@ -118,6 +117,12 @@ class DomainCorrelated(DomainGaussian):
         """Return a lower triangular matrix with rows of length 1, whose square is R."""
         root = torch.eye(self.coupling.shape[-1]).to(self.coupling) + self.coupling.tril(-1)
         return root / root.norm(dim=1, keepdim=True)
+
+    @torch.no_grad()
+    def correlations(self) -> Float[Tensor, " pairs"]:
+        """Return the correlation within domains of each pair of latents."""
+        root = self.root()
+        return (root @ root.mT)[*torch.triu_indices(len(root), len(root), 1)]
 
     def forward(self, z: Float[Tensor, "n z"], u: Int[Tensor, " n"]) -> Float[Tensor, " n"]:
         """Return log p(z|u) of each sample."""

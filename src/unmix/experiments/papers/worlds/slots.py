@@ -3,8 +3,8 @@
 Beyond the papers. Mixings are ours: each slot goes through layers of its own, of three families, one for each
 seed in turn, and what slots share they add to. The score is SIS, of which true latents have less than 1 where
 slots depend on each other. "Started at the truth" is what the objective keeps of a fit that begins there: the
-ceiling of any search. "Defaults of 0.1" are fits from one start, `effort="plain"`, which count slots that are not told
-by what is alike. No published number.
+ceiling of any search. "Defaults of 0.1" are fits from one start, `effort="plain"`, which count slots that are
+not told by what is alike. No published number.
 The method is that of arXiv:2509.22196.
 """
 
