@@ -51,6 +51,7 @@ def cases(rows: int) -> Iterator[Case]:
     x = slots(rows, 1, sizes=[len(slot) for slot in PARTITION]).x
     model = unmix.SlotAutoencoder(12, slots=PARTITION, random_state=0)
     yield Case("slots of 2, 4 and 6", model, {"X": x}, two)
+    yield Case("slots of 2, 4 and 6, not told", unmix.SlotAutoencoder(12, random_state=0), {"X": x}, two)
 
 
 def seconds(case: Case) -> dict[str, Any]:
