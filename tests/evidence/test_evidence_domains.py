@@ -239,3 +239,12 @@ def test_refits_read_what_the_fit_read_whatever_the_number_of_rows(reads):
     model.set_params(reads="auto")
     case = Case(model, data.x, domains=data.u, effort="quick", random_state=0)
     assert case.first.reads_all_ == model.reads_all_ == (reads == "all")
+
+
+@pytest.mark.parametrize("law", ["correlated", "gaussian"])
+def test_refits_have_the_law_that_the_fit_found(law):
+    data = multi_domain(200, 3, n_domains=4, random_state=0)
+    model = unmix.CGVAE(3, prior=law, max_iter=1, n_restarts=1, random_state=0).fit(data.x, data.u)
+    model.set_params(prior="auto")
+    case = Case(model, data.x, domains=data.u, effort="quick", random_state=0)
+    assert case.first.prior == law and case.first.correlated_ == model.correlated_ == (law == "correlated")
