@@ -4,6 +4,7 @@ import errno
 import gc
 import os
 import warnings
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from unmix.cli._reproduce import Reproduce, Where, _of_jobs, _where
 from unmix.experiments import Cell, Store, slurm_executor, sweep, tasks_of
+from unmix.experiments.engine._slurm import SlurmExecutor
 
 HERE = str(Path(__file__).parent)
 
@@ -66,6 +68,43 @@ def test_a_full_disk_costs_only_the_runs_in_flight(tasks, tmp_path, monkeypatch)
     monkeypatch.setattr(Store, "write", write)
     again = sweep(tasks[:3], Store(tmp_path / "results"), workers=1)
     assert (again.done, again.skipped, again.failed) == (2, 1, 0)
+
+
+class _Job:
+    """A job that is done, whose future is given up just while its answer is read."""
+
+    def __init__(self, error):
+        self.error, self.futures = error, []
+
+    def submit(self, *_):
+        return self
+
+    def done(self):
+        return bool(self.futures)
+
+    def result(self):
+        assert self.futures[0].cancel()
+        if self.error is not None:
+            raise self.error
+        return "an answer"
+
+    def cancel(self, check):
+        pass
+
+
+@pytest.mark.parametrize("error", [None, ValueError("no"), FileNotFoundError("lost")], ids=repr)
+def test_an_answer_that_nobody_waits_for_any_more_is_let_go(error):
+    job = _Job(error)
+    executor = SlurmExecutor(job, retries=0, poll=0.01)
+    future = executor.submit(len)
+    job.futures.append(future)
+    with pytest.raises(CancelledError):
+        future.result(timeout=20)
+    other = executor.submit(len)  # the thread that looks at jobs is still there
+    job.futures[0], job.error = other, None
+    with pytest.raises(CancelledError):
+        other.result(timeout=20)
+    executor.shutdown()
 
 
 def test_a_cluster_that_is_not_there_is_an_error(tmp_path):

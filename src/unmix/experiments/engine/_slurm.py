@@ -27,6 +27,18 @@ class _Flight:
     job: Any
     tries: int = 1
 
+    def answered(self, answer: Any) -> bool:
+        """Hand over an answer, unless nobody waits for it any more: a future may be cancelled at any time."""
+        if self.future.set_running_or_notify_cancel():
+            self.future.set_result(answer)
+        return True
+
+    def ended(self, error: Exception) -> bool:
+        """Hand over an error, likewise."""
+        if self.future.set_running_or_notify_cancel():
+            self.future.set_exception(error)
+        return True
+
 
 class SlurmExecutor(Executor):
     """An executor whose every call is a job.
@@ -92,19 +104,18 @@ class SlurmExecutor(Executor):
         try:
             if not flight.job.done():
                 return False
-            flight.future.set_result(flight.job.result())
+            answer = flight.job.result()
         except Exception as error:  # whatever ended the job, or what looked at it
             if flight.tries <= self.retries and _without_answer(error):
                 return self._tried_again(flight)
-            flight.future.set_exception(_as_broken(error, flight) if _without_answer(error) else error)
-        return True
+            return flight.ended(_as_broken(error, flight) if _without_answer(error) else error)
+        return flight.answered(answer)
 
     def _tried_again(self, flight: _Flight) -> bool:
         try:
             flight.job, flight.tries, self.again = flight.submit(), flight.tries + 1, self.again + 1
         except Exception as error:  # of the cluster
-            flight.future.set_exception(_as_broken(error, flight))
-            return True
+            return flight.ended(_as_broken(error, flight))
         return False
 
 
