@@ -353,6 +353,17 @@ def test_latents_that_depend_within_domains_are_found_and_said_to(dependent, tmp
     np.testing.assert_array_equal(unmix.load(model.save(tmp_path / "model")).transform(x), model.transform(x))
 
 
+def test_latents_whose_children_lie_in_another_s_are_not_said_to_depend(dependent):
+    """Only independence tells such latents apart: correlated ones fit as well."""
+    _, z, u = dependent
+    nested = z @ np.array([[1.0, 0.8, 0.6, 0.7], [0.0, -0.7, 1.0, 0.5]])
+    short = {"max_steps": 100, "n_restarts": 2, "random_state": 0}
+    x = nested + 0.02 * np.random.default_rng(1).normal(size=nested.shape)
+    model, gaussian = CGVAE(2, **short).fit(x, u), CGVAE(2, prior="gaussian", **short).fit(x, u)
+    assert not model.correlated_
+    np.testing.assert_array_equal(model.transform(x), gaussian.transform(x))
+
+
 def test_independent_latents_keep_the_bits_of_their_fit(dependent):
     x, _, u = dependent
     mixed = np.random.default_rng(1).normal(size=(3000, 2)) * np.exp(np.arange(5) / 4)[u][:, None] ** [1, -1]

@@ -5,15 +5,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, final
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from unmix._waiting import stages
-from unmix.nn import residual_mlp
-from unmix.objectives import DomainObjective, Penalty, beside_tangents
+from unmix.nn import jacobian, residual_mlp
+from unmix.objectives import DomainCorrelated, DomainObjective, Penalty, beside_tangents
 from unmix.penalties import dependency_sparsity
 from unmix.solvers.coordinates import has_linear_coordinates, is_bent, principal
 from unmix.solvers.domains import can_start, hops, linear_starts, rebase_domains, start_at_basis
+from unmix.structure import Structure
 from unmix.training import Ensemble, Noise, Pace, Trained, joined, side_by_side, train_restarts
 
 from ._bent_starts import surface
@@ -32,6 +34,10 @@ _FIRST = 0.3  # share of the training that starts get, before the best one looks
 _FURTHER = 0.35  # of the passes: what a fit is trained for after them, with latents that may be correlated
 _TOLD_BY = 4  # domains: any covariance matrices of three have latents with the same correlations
 _DEPENDENT = 0.15  # mean size of the correlations of latents that are said to depend on each other
+_CONTAINED = (
+    0.1  # of the pairs of such latents: as many may have children in each other's, as graphs are read
+)
+_POINTS = 500  # at which the graph is read
 
 
 @final
@@ -77,8 +83,9 @@ class CGVAE(DomainEstimator):
         (extra `flows`) of it. "correlated": normal latents that depend on each other, with correlations that
         are the same in all domains. "auto": normal and independent; with four domains and more, where
         matrices move by orthogonal steps (`effort`), training then goes on for a third of the passes with
-        correlated latents, which are kept if their correlations are .15 and more on average and the objective
-        is lower. With three domains such a law fits any covariance matrices.
+        correlated latents. They are kept if their correlations are .15 and more on average, a tenth of the
+        pairs at most have children that lie in each other's, and the objective is lower. With three domains
+        such a law fits any covariance matrices.
     n_shared : int
         Number of latents, the last ones, with one law in all domains (partial identifiability).
     objective : {"likelihood", "bound"}
@@ -264,8 +271,7 @@ class CGVAE(DomainEstimator):
         rebase_domains(ensemble, data, generator, data=data, prices=self._price())
         further = _part(pace, max(1, round(_FURTHER * pace.max_iter)), "related")
         other = self._trainer(data)([ensemble.extract(0)], pace=further)
-        clearly = bool(other.objective.prior.correlations().abs().mean() >= _DEPENDENT)
-        self.correlated_ = clearly and min(other.scores) < min(trained.scores)
+        self.correlated_ = _clearly_depend(other.objective, data) and min(other.scores) < min(trained.scores)
         return _going_on(trained, other) if self.correlated_ else trained
 
     def _trainer(self, data: Data) -> Callable[..., Trained]:
@@ -303,6 +309,25 @@ def _going_on(first: Trained, last: Trained) -> Trained:
     scores = list(first.scores)
     scores[scores.index(min(scores))] = min(last.scores)
     return Trained(last.objective, joined([first.history, last.history]), tuple(scores))
+
+
+def _clearly_depend(objective: DomainObjective, data: Data) -> bool:
+    """Whether correlations are large, and latents told apart all the same, by children of their own.
+
+    To a latent one may add another whose children lie in its own without an edge more, so that independence
+    alone tells the two apart.
+    """
+    seen, _, u = data
+    prior = objective.prior
+    assert isinstance(prior, DomainCorrelated)
+    if prior.correlations().abs().mean() < _DEPENDENT:
+        return False
+    with torch.no_grad():
+        codes = objective.encode(seen, u)
+        J = jacobian(objective.decoder, codes[:_POINTS])
+    scale = codes.std(0).double().cpu().numpy()
+    contained = Structure.from_jacobian(J.double().cpu().numpy(), latent_scale=scale).contained()
+    return float(contained[~np.eye(len(contained), dtype=bool)].mean()) <= _CONTAINED
 
 
 def _part(pace: Pace, max_iter: int, name: str) -> Pace:

@@ -18,7 +18,7 @@ from ._diffusion import (
     cosine_schedule,
 )
 from ._domain import DomainEncoder, DomainObjective, beside_tangents
-from ._domain_priors import KINDS, PRIORS, DomainGaussian
+from ._domain_priors import KINDS, PRIORS, DomainCorrelated, DomainGaussian
 from ._energy import EnergyObjective
 from ._gan import SPARSE_TERMS, CodedGenerator, GameObjective
 from ._likelihood import LOSSES, Penalty, likely
@@ -44,6 +44,7 @@ __all__ = [
     "DecomposedObjective",
     "DiffusionDecoder",
     "DiffusionObjective",
+    "DomainCorrelated",
     "DomainEncoder",
     "DomainGaussian",
     "DomainObjective",
