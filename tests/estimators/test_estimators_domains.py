@@ -311,17 +311,18 @@ def test_matrices_of_long_fits_to_many_rows_move_by_orthogonal_steps(rows, setti
 @pytest.mark.parametrize(
     ("rows", "n_domains", "settings", "asked"),
     [
-        (2001, 4, {}, True),
-        (2000, 4, {}, False),
-        (2000, 4, {"reads": "all"}, False),
+        (2001, 5, {}, True),
+        (2000, 5, {}, False),
+        (2000, 5, {"reads": "all"}, False),
         (2001, 3, {}, False),  # any covariance matrices have such latents
-        (2001, 4, {"max_iter": 99}, False),
-        (2001, 4, {"prior": "gaussian"}, False),
-        (2001, 4, {"prior": "correlated"}, False),
-        (2001, 4, {"n_shared": 1}, False),
-        (2001, 4, {"effort": "plain"}, False),
-        (2001, 4, {"weight": lambda step: 0.1}, False),
-        (2001, 4, {"decoder": gated_mlp}, False),
+        (2001, 4, {}, False),
+        (2001, 5, {"max_iter": 99}, False),
+        (2001, 5, {"prior": "gaussian"}, False),
+        (2001, 5, {"prior": "correlated"}, False),
+        (2001, 5, {"n_shared": 1}, False),
+        (2001, 5, {"effort": "plain"}, False),
+        (2001, 5, {"weight": lambda step: 0.1}, False),
+        (2001, 5, {"decoder": gated_mlp}, False),
     ],
 )
 def test_it_is_asked_whether_latents_depend_where_that_can_be_told(rows, n_domains, settings, asked):
@@ -365,7 +366,7 @@ def test_latents_whose_children_lie_in_another_s_are_not_said_to_depend(dependen
 
 
 def test_independent_latents_keep_the_bits_of_their_fit(dependent):
-    x, _, u = dependent
+    _, _, u = dependent
     mixed = np.random.default_rng(1).normal(size=(3000, 2)) * np.exp(np.arange(5) / 4)[u][:, None] ** [1, -1]
     short = {"max_steps": 60, "n_restarts": 2, "random_state": 0}
     y = mixed @ np.array([[1.0, 0.8, 0.0, 0.6], [0.0, -0.7, 1.0, 0.5]])

@@ -32,7 +32,7 @@ _ORTHOGONAL = 10  # learning rate of matrices that move by orthogonal steps, in 
 _KNEE = 0.1  # of the default penalty
 _FIRST = 0.3  # share of the training that starts get, before the best one looks for other coordinates
 _FURTHER = 0.35  # of the passes: what a fit is trained for after them, with latents that may be correlated
-_TOLD_BY = 4  # domains: any covariance matrices of three have latents with the same correlations
+_TOLD_BY = 5  # domains: any covariances of three have latents of the same correlations, and four hardly tell
 _DEPENDENT = 0.15  # mean size of the correlations of latents that are said to depend on each other
 _CONTAINED = (
     0.1  # of the pairs of such latents: as many may have children in each other's, as graphs are read
@@ -81,7 +81,7 @@ class CGVAE(DomainEstimator):
     prior : {"auto", "gaussian", "correlated", "sigmoidal", "spline"}
         Law of each latent in a domain: a normal one, or a deep sigmoidal flow or rational-quadratic spline
         (extra `flows`) of it. "correlated": normal latents that depend on each other, with correlations that
-        are the same in all domains. "auto": normal and independent; with four domains and more, where
+        are the same in all domains. "auto": normal and independent; with five domains and more, where
         matrices move by orthogonal steps (`effort`), training then goes on for a third of the passes with
         correlated latents. They are kept if their correlations are .15 and more on average, a tenth of the
         pairs at most have children that lie in each other's, and the objective is lower. With three domains
