@@ -34,9 +34,7 @@ _FIRST = 0.3  # share of the training that starts get, before the best one looks
 _FURTHER = 0.35  # of the passes: what a fit is trained for after them, with latents that may be correlated
 _TOLD_BY = 5  # domains: any covariances of three have latents of the same correlations, and four hardly tell
 _DEPENDENT = 0.15  # mean size of the correlations of latents that are said to depend on each other
-_CONTAINED = (
-    0.1  # of the pairs of such latents: as many may have children in each other's, as graphs are read
-)
+_CONTAINED = 0.1  # of the pairs of such latents: so many may have children in each other's
 _POINTS = 500  # at which the graph is read
 
 
@@ -275,6 +273,7 @@ class CGVAE(DomainEstimator):
         return _going_on(trained, other) if self.correlated_ else trained
 
     def _trainer(self, data: Data) -> Callable[..., Trained]:
+        """Return `train_restarts` with the terms and the data of this fit."""
         weights: dict[str, Any] = {"likelihood": self.beta, "penalty": self.weight}
         return partial(train_restarts, weights=weights, data=data, beside=Noise(self.n_components_))
 
