@@ -4,8 +4,9 @@ Beyond the papers. Sources and mixings are ours, of three families, one for each
 taken within domains. "Started at the truth" is what the objective keeps of a fit that begins there, "told the
 truth" what a network of the same kind reads off the observations after it was shown the latents: the ceilings
 of any search and of any method, the first under a law of independent latents. With the correlated prior
-latents may depend on each other within domains, in the same way in all; the default asks whether they do. "Defaults of 0.1" are `effort="plain"`: they saw the principal components everywhere and
-took Adam's steps. No published number.
+latents may depend on each other within domains, in the same way in all; the default asks whether they do.
+"Defaults of 0.1" are `effort="plain"`: they saw the principal components everywhere and took Adam's steps. No
+published number.
 The method is that of arXiv:2503.00639.
 """
 
