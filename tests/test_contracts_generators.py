@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 import unmix
 from families import IMAGE_MAKERS, every, label
+from unmix import CGGAN, GAN
 from unmix.objectives import GameObjective
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (24, 8, 8, 3), dtype=np.uint8)
@@ -173,3 +174,12 @@ def test_what_is_no_image_is_refused_before_any_work(member, fitted):
 def test_settings_that_make_no_sense_are_refused(member, name, value):
     with pytest.raises(ValueError, match=f"`{name}` must be"):
         clone(member).set_params(**{name: value}).fit(IMAGES, DOMAINS)
+
+
+@pytest.mark.parametrize("maker", [GAN, CGGAN])
+def test_sixteen_pixels_are_made_by_networks_of_the_default_kind(maker):
+    images = np.random.default_rng(1).integers(0, 256, (16, 16, 16, 3), dtype=np.uint8)
+    model = maker(6, max_steps=2, batch_size=8, inversion=0.5, random_state=0).fit(images, DOMAINS[:16])
+    made = model.sample(3, random_state=0)
+    assert made.shape == (3, 16, 16, 3) and made.std() > 0
+    assert all(np.isfinite(values).all() for values in model.history_.terms.values())

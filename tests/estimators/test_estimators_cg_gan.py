@@ -33,6 +33,12 @@ def test_domains_are_known_by_their_labels(fitted):
             fitted.sample(6, domains=bad)
 
 
+@pytest.mark.parametrize("state", [np.int64(0), np.random.RandomState], ids=["a NumPy integer", "a state"])
+def test_domains_that_are_drawn_are_a_function_of_the_state(fitted, state):
+    one, other = (fitted.sample(12, random_state=state(0) if callable(state) else state) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+
+
 def test_what_it_found_about_domains_can_be_printed(fitted):
     assert str(fitted.findings().domains) == "2 domains; no graph says which latents they guarantee."
 

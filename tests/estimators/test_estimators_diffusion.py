@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import unmix
 from families import IMAGE_READERS, every, label
-from unmix import BetaVAE, DisCo, EncDiff
+from unmix import CGGAN, BetaVAE, DisCo, EncDiff
 from unmix.nn import mlp
 from unmix.objectives import ContrastObjective, DiffusionObjective
 from unmix.training import Run, _loop
@@ -114,7 +114,7 @@ def test_a_killed_fit_goes_on_to_the_same_bits(member, n_steps, fitted, tmp_path
 @every(IMAGE_READERS)
 def test_sheets_are_written_while_training_and_change_no_bit(member, fitted, tmp_path):
     watched = clone(member).set_params(samples=tmp_path / "sheets").fit(IMAGES)
-    names = sorted(file.name for file in (tmp_path / "sheets").iterdir())
+    names = sorted(file.name for file in (tmp_path / "sheets").iterdir() if file.is_file())
     assert names == [f"step-{step:06d}.png" for step in range(1, 5)]
     with Image.open(tmp_path / "sheets" / names[-1]) as picture:
         assert picture.size == (64, 16)
@@ -182,6 +182,32 @@ def test_disco_takes_any_model_with_a_decoder_and_leaves_it_as_it_is(tmp_path):
     np.testing.assert_array_equal(again.inverse_transform(np.eye(4)), model.inverse_transform(np.eye(4)))
     with pytest.raises(ValueError, match="`generator` must be a model of images"):
         clone(DISCO).set_params(generator=model.save(tmp_path / "other")).fit(IMAGES[:, :4, :4])
+
+
+@pytest.mark.parametrize("changes", ["flows", "labels"])
+def test_disco_takes_a_generator_of_several_domains(changes, tmp_path):
+    small = {"decoder": DISCO.generator, "critic": DISCO.critic, "encoder": DISCO.encoder}
+    small |= {"batch_size": 8, "random_state": 0}
+    domains = np.arange(24) % 3
+    maker = CGGAN(6, n_changing=3, changes=changes, max_steps=2, inversion=1.0, **small).fit(IMAGES, domains)
+    model = clone(DISCO).set_params(generator=maker.save(tmp_path / "maker")).fit(IMAGES)
+    (tmp_path / "maker").unlink()
+    again = unmix.load(model.save(tmp_path / "model"))
+    np.testing.assert_array_equal(again.transform(IMAGES), model.transform(IMAGES))
+
+
+@pytest.mark.parametrize("generator", [None, 3])
+def test_what_is_no_generator_is_refused(generator):
+    with pytest.raises(TypeError, match="`generator` must be the file of a fitted model"):
+        clone(DISCO).set_params(generator=generator).fit(IMAGES)
+
+
+def test_a_gan_that_is_trained_first_can_be_watched_as_well(tmp_path):
+    clone(DISCO).set_params(samples=tmp_path / "sheets").fit(IMAGES)
+    assert sorted(file.name for file in (tmp_path / "sheets" / "generator").iterdir()) == [
+        "step-000001.png",
+        "step-000002.png",
+    ]
 
 
 def test_presets_have_the_published_numbers():

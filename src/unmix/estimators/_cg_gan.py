@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 import torch
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
@@ -244,8 +245,7 @@ class CGGAN(GameEstimator):
     def _numbers(self, n: int, domains: Any, random_state: Any) -> np.ndarray:
         """Return the numbers of the domains to make images of."""
         if domains is None:
-            draw = np.random.default_rng(random_state if isinstance(random_state, int) else None)
-            return draw.choice(self.n_domains_, size=n, p=self.domain_shares_)
+            return check_random_state(random_state).choice(self.n_domains_, size=n, p=self.domain_shares_)
         labels = [domains] * n if np.ndim(domains) == 0 else domains
         u = Domains(self.domain_text_, self.domain_cuts_).number(labels)
         if len(u) != n or (u < 0).any():

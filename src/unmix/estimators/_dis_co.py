@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -61,7 +63,7 @@ class DisCo(LatentEstimator):
         Network factory.
     samples : path-like, optional
         Folder in which sheets of pictures are written while the model trains: one image shifted to and fro
-        along eight directions.
+        along eight directions; of a GAN that is trained first in its subfolder `generator`.
     weight_decay, clip_value, matrix_lr, schedule, precision, max_iter, max_steps, batch_size, lr, device
         As for `Autoencoder`; a pass is one over 8,192 latents of the generator. A quarter of a batch are
         queries, a quarter positives, half negatives. `DisCo.preset("ren2022")` has the published sizes.
@@ -212,6 +214,8 @@ class DisCo(LatentEstimator):
         gan = GAN(decoder=self.generator, critic=self.critic, encoder=self.encoder, inversion=1e-9)
         run = {"device": self.device, "checkpoint": pace.folder("generator"), "random_state": pace.seed}
         steps = {"max_steps": self.generator_steps, "max_iter": 10**6, "precision": self.precision}
+        if self.samples is not None:
+            run["samples"] = Path(self.samples) / "generator"
         return gan.set_params(**run, **steps).fit(images)
 
     def _check(self) -> None:
@@ -221,6 +225,11 @@ class DisCo(LatentEstimator):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"`{name}` must be a number above 0, got {value!r}.")
+        if not callable(self.generator) and not isinstance(self.generator, str | PathLike):
+            raise TypeError(
+                f"`generator` must be the file of a fitted model of images or a network factory, got "
+                f"{self.generator!r}. Save a `GAN` and name its file, or leave it out."
+            )
         check_values(self.n_components_, 2, "n_components")
         check_values(self.batch_size, 4, "batch_size")
         check_values(self.generator_steps, 1, "generator_steps")
@@ -234,9 +243,10 @@ def _described(fitted: Any) -> str:
         for k, v in (fitted.get_params(deep=False) | left_out).items()
         if k in fitted.get_params()
     }
-    return json.dumps(
-        {"class": type(fitted).__name__, "n_components": int(fitted.n_components_), "settings": settings}
-    )
+    known = {"class": type(fitted).__name__, "n_components": int(fitted.n_components_), "settings": settings}
+    if hasattr(fitted, "domain_shares_"):
+        known["domain_shares"] = fitted.domain_shares_.tolist()
+    return json.dumps(known)
 
 
 def _untrained(description: str, shape: Any) -> nn.Module:
@@ -245,7 +255,10 @@ def _untrained(description: str, shape: Any) -> nn.Module:
 
     given = json.loads(description)
     settings = {name: decode(value, ()) for name, value in given["settings"].items()}
-    return getattr(estimators, given["class"])(**settings)._networks(shape).decoder
+    model = getattr(estimators, given["class"])(**settings)
+    if "domain_shares" in given:
+        model.domain_shares_ = np.array(given["domain_shares"])
+    return model._networks(shape).decoder
 
 
 def _codes(fitted: Any, x: Any, pace: Pace) -> Tensor:
