@@ -141,6 +141,14 @@ def test_quantised_codes_are_numbers_of_values(kind, squares):
     assert close.max() <= 1
 
 
+def test_codes_that_are_missing_make_no_black_images(squares):
+    fitted = model(Autoencoder, max_iter=1).fit(squares)
+    codes = fitted.transform(squares[:3])
+    codes[1, 0] = np.nan
+    with pytest.raises(ValueError, match="`X` must be finite, got 1 entries"):
+        fitted.inverse_transform(codes)
+
+
 def test_codes_of_the_bio_autoencoder_are_hardly_negative(squares):
     plain, bio = (model(kind, max_iter=20).fit(squares).transform(squares) for kind in (Autoencoder, BioAE))
     assert np.maximum(-bio, 0).mean() < 0.1 * np.maximum(-plain, 0).mean() + 0.02

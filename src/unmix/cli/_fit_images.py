@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from .._findings import domain_specific, findings_of, told_changes
-from ._images import domains_of, first_of, networks, pixels_of, read
+from ._images import domains_of, first_of, networks, read
 from ._models import checkpoint_beside, checkpointed, forget_checkpoint, kind_of, save_or_rescue
 from ._output import print_json, tell
 from ._verdict import short, warn
@@ -20,13 +20,12 @@ def fit_images(given: Any, report: Path | None) -> None:
     """Fit a model of images, save it, and say which of its latents can be trusted."""
     _refuse_what_is_for_tables(given)
     data = read(given.x, "X")
-    pixels = pixels_of(data)
-    model = _model(given, pixels.shape[1:])
+    model = _model(given, data.images.shape[1:])
     labels = domains_of(given.domains, model, data)
     if given.fresh:
         forget_checkpoint(checkpoint_beside(given.out))
     with checkpointed(first_of(model), given.out) as checkpoint:
-        model.fit(pixels, **({} if labels is None else {"domains": labels}))
+        model.fit(data.images, **({} if labels is None else {"domains": labels}))
     save_or_rescue(model, given.out)
     forget_checkpoint(checkpoint)
     _tell(given, model, data, report, labels)

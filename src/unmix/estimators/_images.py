@@ -183,6 +183,9 @@ def decoded(model: Any, X: Any, decode: Function) -> np.ndarray:
         raise ValueError(
             f"`X` must have shape (n_samples, n_components={model.n_components_}), got {tuple(codes.shape)}."
         )
+    if not torch.isfinite(codes).all():
+        many = int((~torch.isfinite(codes)).sum())
+        raise ValueError(f"`X` must be finite, got {many:,} entries that are not. Leave such codes out.")
     with _on_device(model) as place:
         return torch.cat([_as_stored(model, decode(part.to(place))) for part in codes.split(_CHUNK)]).numpy()
 

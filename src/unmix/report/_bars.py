@@ -38,6 +38,17 @@ METRICS = {
         "Compactness (InfoC)",
         "How much of what is told about a factor is told by one latent alone.",
     ),
+    "factor_vae_score": (
+        "FactorVAE score",
+        "FactorVAE score",
+        "How often the latent that varies least, where one factor is held still, says which factor that is. "
+        "It is high for rotations as well.",
+    ),
+    "mig": (
+        "MIG",
+        "Mutual information gap (MIG)",
+        "For each factor, how much more the latent that tells most of it tells than the next one.",
+    ),
 }
 RESTARTS = (
     "{n} fits from different random starts; the one with the lowest objective was kept, and the truth played "

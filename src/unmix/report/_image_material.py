@@ -30,7 +30,7 @@ JUDGED = 100  # images of a verdict that refits nothing
 MOVED = 64  # latents that are moved at all; of more, those that vary most
 SLOPES = 3  # images at which slopes are taken
 ENOUGH = 200  # images with which scores begin to mean something
-METRICS = ("mcc", "r2", "infomec")
+METRICS = ("mcc", "r2", "infomec", "factor_vae_score", "mig")
 RAW = "pixel PCA + ICA"
 
 

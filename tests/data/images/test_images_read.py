@@ -285,6 +285,30 @@ def test_a_picture_that_is_cut_off_is_named(tmp_path, suffix):
         read_images(folder)
 
 
+def test_what_a_camera_appends_to_a_jpeg_file_does_no_harm(tmp_path):
+    folder = save_pictures(tmp_path / "p", pixels(3, 32, 32, 3), ".jpg")
+    before = read_images(folder).images[:]
+    file = folder / "000001.jpg"
+    whole = file.read_bytes()
+    file.write_bytes(whole + bytes(300))
+    np.testing.assert_array_equal(read_images(folder).images[:], before)
+    file.write_bytes(whole[:-200] + bytes(300))
+    with pytest.raises(ValueError, match=r"000001.* must be a whole image file"):
+        read_images(folder)
+
+
+def test_arrays_that_are_missing_are_named(tmp_path):
+    np.savez(tmp_path / "x.npz", imgs=np.zeros((4, 8, 8), np.uint8))
+    with pytest.raises(ValueError, match="must hold `latents_classes` beside `imgs`"):
+        read_images(tmp_path / "x.npz")
+    (tmp_path / "cars").mkdir()
+    from scipy.io import savemat
+
+    savemat(tmp_path / "cars" / "car_001_mesh.mat", {"other": np.zeros((2, 2))})
+    with pytest.raises(ValueError, match="must have an array `im`, got none of that name"):
+        read_images(tmp_path / "cars")
+
+
 @pytest.mark.parametrize("make", [shapes3d_file, dsprites_file], ids=["h5", "npz"])
 def test_files_that_are_cut_off_are_named(tmp_path, make):
     path = tmp_path / ("x.h5" if make is shapes3d_file else "x.npz")

@@ -46,10 +46,20 @@ def _kind(file: Path) -> tuple[int, int, str]:
             mode = picture.mode
         stream.seek(max(0, file.stat().st_size - 64))
         if _ENDS[file.suffix.lower()] not in stream.read():
-            raise ValueError("it is cut off")
+            _look_through(file)
         if mode not in _PLAIN:
             raise ValueError(f"its pixels are of the kind {mode}; 8 bits grey or colour can be read")
     return width, height, _PLAIN[mode]
+
+
+def _look_through(file: Path) -> None:
+    """Decode a picture that does not end as its kind does: cameras append to JPEG files."""
+    from PIL import Image
+
+    if _ENDS[file.suffix.lower()] not in file.read_bytes():
+        raise ValueError("it is cut off")
+    with Image.open(file) as picture:
+        picture.load()
 
 
 def _decoded(file: Path, mode: str) -> np.ndarray:

@@ -150,7 +150,9 @@ def _mesh(file: Path) -> np.ndarray:
     from scipy.io import loadmat
 
     with whole(file, "MAT file"):
-        images = loadmat(file, variable_names=["im"])["im"]
+        images = loadmat(file, variable_names=["im"]).get("im")
+    if images is None:
+        raise _mismatch(file, "an array `im`", "none of that name")
     if images.ndim != 5 or images.shape[2:] != (3, 24, 4) or images.dtype != np.uint8:
         raise _mismatch(file, "`im` of bytes, of shape (h, w, 3, 24, 4)", f"{images.dtype} {images.shape}")
     return images.transpose(4, 3, 0, 1, 2).reshape(96, *images.shape[:3])

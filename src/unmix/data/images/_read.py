@@ -163,6 +163,11 @@ def _npz(place: Path, size: int | None) -> FactorDataset:
     if "images" in names and is_mpi3d(place):
         return read_mpi3d(place, size)
     key = next((key for key in _KEYS if key in names), names[0] if len(names) == 1 else None)
+    if key == "imgs" and len(npz_shape(place, key)) == 3:
+        raise ValueError(
+            f"`{place}` must hold `latents_classes` beside `imgs` where it is dSprites, got "
+            f"{', '.join(names)}. Give other grey images an axis of channels: `imgs[..., None]`."
+        )
     if key is None:
         raise ValueError(f"`{place}` must hold an array `images`, got {', '.join(names)}. Rename it.")
     return _nameless(resized(_checked(npz_array(place, key), place), size))
