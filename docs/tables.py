@@ -236,7 +236,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "ddl.encdiff": ("FactorVAE score", "DCI, boosting"),
     "ddl.disco": ("FactorVAE score", "DCI, boosting"),
     "ddl.through": ("FactorVAE score", "DCI, boosting"),
-    "cg.gan": ("Frechet distance", "kernel distance", "content distance"),
+    "cg.gan": ("Frechet distance", "kernel distance", "content distance", "share specific"),
 }
 MEANS = {"nearid.table2": table2.PAPER_MEAN}
 
@@ -405,29 +405,30 @@ def picture_block(name: str, table: Table) -> str:
 
 
 def _several(entry: list[Line | None]) -> str:
-    """Write several scores of one method on one twin, the paper's behind a stroke."""
-    if any(line is None or line.ours is None for line in entry):
-        return ""
-    found = [line for line in entry if line is not None]
-    few = "" if found[0].n == 3 else f" ({found[0].n})"
-    return _beside([line.ours for line in found], [line.paper for line in found]) + few
+    """Write several scores of one method on one twin, the paper's behind a stroke; a dash has no number."""
+    ours = [None if line is None else line.ours for line in entry]
+    paper = [None if line is None else line.paper for line in entry]
+    first = next((line for line in entry if line is not None and line.ours is not None), None)
+    few = "" if first is None or first.n == 3 else f" ({first.n})"
+    return _beside(ours, paper) + few
 
 
 def _means(entries: list[list[Line | None]], paper: Iterable[float] | None) -> str:
     """Write the mean over twins, where all have a number."""
     ours = [[None if line is None else line.ours for line in entry] for entry in entries]
-    if any(value is None for entry in ours for value in entry):
-        return ""
-    return _beside([sum(values) / len(values) for values in zip(*ours, strict=True)], list(paper or [None]))
+    whole = all(value is not None for entry in ours for value in entry)
+    means = [sum(values) / len(values) for values in zip(*ours, strict=True)] if whole else []
+    return _beside(means, list(paper or [None]))
 
 
 def _beside(ours: list[float | None], paper: list[float | None]) -> str:
     known = "" if None in paper else " \\| " + " ".join(map(_short, paper))
-    return " ".join(map(_short, ours)) + known
+    there = any(value is not None for value in ours)
+    return (" ".join(map(_short, ours)) if there else "-" if known else "") + known
 
 
 def _short(value: float | None) -> str:
-    return "" if value is None else re.sub(r"^(-?)0\.", r"\1.", f"{value:.2f}")
+    return "-" if value is None else re.sub(r"^(-?)0\.", r"\1.", f"{value:.2f}")
 
 
 def trust_units(folder: Path) -> dict[str, judgement.Units]:

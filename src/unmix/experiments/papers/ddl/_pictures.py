@@ -16,7 +16,7 @@ from ...engine import Cell, Place
 from .._pictures.codes import learned
 from .._pictures.factor import DEPENDENCY, HESSIAN, LATENT, NONE, OROJAR, make
 from .._pictures.scores import PARTS, PUBLISHED, REFERENCES, reference_codes, scores
-from .._pictures.twins import OTHER, pictures
+from .._pictures.twins import OTHER, SIZE, pictures
 
 ROWS = {
     "FactorVAE": NONE,
@@ -43,7 +43,10 @@ Paper = tuple[float, float, float, float]  # means and deviations of both scores
 def cells(
     row: str, twin: str, paper: Paper | tuple[()] = (), *, source: str = "", size: int = 0
 ) -> tuple[Cell, ...]:
-    """Return the cells of a row in the column of a twin: the two published scores, then the others."""
+    """Return the cells of a row in the column of a twin: the two published scores, then the others.
+
+    `size` is that of the images on a GPU, where it is not that of the other columns.
+    """
     known = dict(zip(SCORES, (paper[:2], paper[2:]), strict=True)) if paper else {}
     settings: dict[str, Any] = {"model": row, "twin": twin} | ({"size": size} if size else {})
     if row in ROWS:
@@ -52,7 +55,7 @@ def cells(
     return tuple(
         Cell(
             row,
-            twin + (f", {size} pixels" if size else ""),
+            twin + (", twice the side" if size else ""),
             paper=known[value][0] if value in known else None,
             spread=known[value][1] if value in known else None,
             source=source if value in known else "",
@@ -73,7 +76,7 @@ def references(twin: str, size: int = 0) -> tuple[Cell, ...]:
 def run(cell: Cell, seed: int, budget: str, place: Place) -> dict[str, Any]:
     """Train what a cell names, and score its posterior means."""
     given = cell.settings
-    size = given.get("size", 0) if budget == "gpu" else 0  # images of the other budgets have one size
+    size = given.get("size", 0) * SIZE[budget] // SIZE["gpu"]
     seen = pictures(given["twin"], budget, size)
     if given["model"] in REFERENCES:
         codes, told = reference_codes(given["model"], seen, LATENTS, seed, place), {}

@@ -1,7 +1,8 @@
 """Dependency sparsity at twice the resolution, for FactorVAE on cars (Table 7).
 
 Zheng et al. (2026), arXiv:2604.17568, Table 7: Cars3D at 64 and, with dependency sparsity, 128 pixels. Ours
-is a twin, another set of images, rendered at either size. All else is as in Table 1.
+is a twin, another set of images, rendered at either size, with a quarter of the side at the other budgets.
+All else is as in Table 1.
 """
 
 from ._pictures import BUDGETS, PLAIN, SPARSE, SPARSE_LATENT, cells, references, run
