@@ -46,6 +46,16 @@ def test_a_person_can_watch_a_fit(method, digits, tmp_path, unmix):
     assert [path.name for path in (tmp_path / "watch").iterdir()] == ["step-000001.png"]
 
 
+def test_directions_of_a_generator_that_is_there(digits, tmp_path, unmix):
+    asked = ("--n-components", 4, "--max-iter", 1)
+    made = unmix("fit", digits, "--method", "vae", *asked, "--out", tmp_path / "vae")
+    assert made.code == 0, made.err
+    line = ("--method", "disco", *asked, "--generator", tmp_path / "vae", "--out", tmp_path / "model")
+    found = unmix("fit", digits, *line)
+    assert found.code == 0 and "DisCo: 4 latents of images" in found.out, found.err
+    assert load(tmp_path / "model").directions_.shape == (4, 4)
+
+
 @pytest.fixture(scope="module")
 def coloured(tmp_path_factory):
     """Write images of two domains, and a model of them."""
@@ -144,6 +154,8 @@ def test_domains_that_are_not_those_of_the_images_are_refused(domains, said, col
         (("gan", "--preset", "hsu2023"), "`--preset` must be left out for gan"),
         (("vae", "--domains", "domain"), "`--domains` must be left out for BetaVAE"),
         (("vae", "--samples", "watch"), "`--samples` must be left out for vae"),
+        (("gan", "--generator", "none"), "`--generator` must be left out for gan"),
+        (("disco", "--generator", "none"), "`--generator` must be a file that exists"),
     ],
 )
 def test_what_a_generator_can_not_use_is_refused(digits, tmp_path, refused, asked, said):
@@ -154,5 +166,6 @@ def test_a_table_is_no_set_of_images(tmp_path, refused):
     (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
     line = ("fit", "{x}", "--n-components", 2, "--out", "m", "--method", "gan")
     refused(tmp_path, line, "`--method gan` must be left out for tables")
-    line = ("fit", "{x}", "--n-components", 2, "--out", "m", "--samples", "watch")
-    refused(tmp_path, line, "`--samples` must be left out for tables")
+    for option in ("--samples", "--generator"):
+        line = ("fit", "{x}", "--n-components", 2, "--out", "m", option, "watch")
+        refused(tmp_path, line, f"`{option}` must be left out for tables")

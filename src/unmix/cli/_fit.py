@@ -120,6 +120,15 @@ class Fit:
             "--samples", help="For gan, cggan, encdiff and disco: folder for pictures while it trains."
         ),
     ] = None
+    generator: Annotated[
+        Path | None,
+        typer.Option(
+            "--generator",
+            help="For disco: file of a fitted generator or autoencoder of such images. [default: a GAN is "
+            "trained first, which takes much longer]",
+            show_default=False,
+        ),
+    ] = None
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto"
     effort: Spend = Effort["none"]
     causal: Annotated[
@@ -260,6 +269,7 @@ def _refuse_what_is_for_images(given: Fit) -> None:
     asked = {
         "--preset": given.preset is not None,
         "--samples": given.samples is not None,
+        "--generator": given.generator is not None,
         f"--method {given.method.value}": _for_images_alone(given.method.value),
     }
     options = [option for option, is_asked in asked.items() if is_asked]

@@ -73,6 +73,8 @@ def _model(given: Any, shape: tuple[int, ...]) -> Any:
     model.set_params(random_state=given.random_state)
     if given.samples is not None:
         model.set_params(samples=_watched(model, given))
+    if given.generator is not None:
+        model.set_params(generator=_generator(model, given))
     return _with_components(model, given) if both else model
 
 
@@ -97,6 +99,15 @@ def _watched(model: Any, given: Any) -> Path:
             "Look at it afterwards: unmix show."
         )
     return Path(given.samples)
+
+
+def _generator(model: Any, given: Any) -> Path:
+    """Return the file of a model that makes images, for a method that is given one."""
+    if "generator" not in model.get_params():
+        raise ValueError(f"`--generator` must be left out for {given.method.value}, which has its own.")
+    if not given.generator.is_file():
+        raise ValueError(f"`--generator` must be a file that exists, got {str(given.generator)!r}.")
+    return Path(given.generator)
 
 
 def _with_components(model: Any, given: Any) -> Any:
