@@ -7,6 +7,7 @@ names, and nothing else is touched.
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -243,7 +244,7 @@ MEANS = {"nearid.table2": table2.PAPER_MEAN}
 
 def filled(text: str, tables: Iterable[Table], units: Mapping[str, judgement.Units] | None = None) -> str:
     """Return a document with its tables written again; that of trust where its runs are given."""
-    known = [table for table in reversed(tuple(tables)) if table.budget != "smoke"]
+    known = _joined(table for table in tables if table.budget != "smoke")[::-1]
     stored = {table.experiment: table for table in known}
     stored |= {f"{table.experiment}@{table.budget}": table for table in known}
 
@@ -257,6 +258,17 @@ def filled(text: str, tables: Iterable[Table], units: Mapping[str, judgement.Uni
         return COUNTED.get(name, partial(block, name.partition("@")[0]))(stored.get(name))
 
     return BLOCK.sub(lambda found: found[1] + written(found[2]) + found[3], text)
+
+
+def _joined(tables: Iterable[Table]) -> list[Table]:
+    """Join tables of one budget whose runs had other data, as far as their columns differ."""
+    found: dict[tuple[str, str], Table] = {}
+    for table in tables:
+        first = found.setdefault((table.experiment, table.budget), table)
+        there = {line.column for line in first.lines}
+        more = tuple(line for line in table.lines if line.column not in there)
+        found[table.experiment, table.budget] = replace(first, lines=first.lines + more)
+    return list(found.values())
 
 
 def _kinds(units: Mapping[str, judgement.Units] | None, name: str) -> dict[str, judgement.Units]:
