@@ -2,7 +2,8 @@
 
 What differs from the papers: fewer updates, with a learning rate that rises and falls over them. Networks are
 the strided convolutions of Locatello et al. (2019), arXiv:1811.12359, for all models. Those of Hsu et al.
-(2023), arXiv:2305.18378, take five times as long and have rows of their own.
+(2023), arXiv:2305.18378, take five times as long and have rows of their own; at the budget of a laptop, where
+updates are few, they move by orthogonal steps.
 """
 
 from functools import partial
@@ -46,6 +47,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
         "encoder": partial(conv_encoder, widths=(16, 32), dense=(128, 128)),
         "decoder": partial(conv_decoder, widths=(32, 16), dense=(128, 128)),
         "batch_size": 64,
+        "matrix_lr": 0.005,
     },
     "gpu": {"precision": "bf16"},
 }
