@@ -287,10 +287,11 @@ def block(name: str, table: Table | None) -> str:
     grid = [[at, *(_entry(head, lines.get((*view[head], at))) for head in view)] for at in settings]
     counted = sorted({line.n for line in table.lines if line.n})
     seeds = " to ".join(map(str, dict.fromkeys((counted[0], counted[-1]))))
+    means = "one seed" if counted == [1] else f"mean ± standard deviation of {seeds} seeds"
     rows = [["", *view], ["---"] * (len(view) + 1), *(row for row in grid if row[1])]
     return "\n".join(
         [
-            f"`unmix reproduce {name} --budget {table.budget}`, mean ± standard deviation of {seeds} seeds:",
+            f"`unmix reproduce {name} --budget {table.budget}`, {means}:",
             "",
             *(f"| {' | '.join(row)} |" for row in rows),
             "",
