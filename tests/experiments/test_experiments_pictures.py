@@ -30,7 +30,9 @@ from unmix.experiments.papers._pictures.scores import (
     scores,
     told_by_pixels,
 )
-from unmix.experiments.papers._pictures.twins import TWINS, Pictures, pictures
+from unmix.experiments.papers._pictures.twins import SIZE, TWINS, Pictures, pictures
+from unmix.experiments.papers.ddl import _pictures as factor_tables
+from unmix.experiments.papers.ddl import table7
 from unmix.experiments.papers.nearid import _pictures as nearid
 
 NEW = ("nearid.table2", "nearid.images", "ddl.table1", "ddl.table7", "ddl.table8")
@@ -262,8 +264,18 @@ def test_published_numbers_of_images_are_those_of_the_papers():
     assert found["nearid.table2", "AE + ICA", "Shapes3D twin", "InfoM of ICA"] == (0.79, None)
     assert found["nearid.table2", "beta-TCVAE", "MPI3D twin", "InfoC"] == (0.57, None)
     assert found["ddl.table1", sparse, "Shapes3D twin", "DCI, boosting"] == (0.575, 0.032)
-    assert found["ddl.table7", sparse, f"{cars}, 128 pixels", "FactorVAE score"] == (0.723, 0.023)
+    assert found["ddl.table7", sparse, f"{cars}, twice the side", "FactorVAE score"] == (0.723, 0.023)
     assert found["ddl.table8", "FactorVAE + OroJAR", cars, "FactorVAE score"] == (0.165, 0.235)
+
+
+@pytest.mark.parametrize(("budget", "side"), [("smoke", 32), ("laptop", 32), ("gpu", 128)])
+def test_twice_the_side_is_that_at_every_budget(budget, side, monkeypatch):
+    asked = []
+    monkeypatch.setattr(factor_tables, "pictures", lambda twin, budget, size: asked.append(size))
+    cell = next(cell for cell in table7.CELLS if cell.column.endswith("twice the side"))
+    with pytest.raises(AttributeError):  # nothing is trained here
+        factor_tables.run(cell, 0, budget, None)
+    assert asked == [side] == [2 * SIZE[budget]]
 
 
 def test_an_autoencoder_and_its_components_share_their_training(tmp_path):
