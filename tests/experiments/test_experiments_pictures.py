@@ -270,12 +270,17 @@ def test_published_numbers_of_images_are_those_of_the_papers():
 
 @pytest.mark.parametrize(("budget", "side"), [("smoke", 32), ("laptop", 32), ("gpu", 128)])
 def test_twice_the_side_is_that_at_every_budget(budget, side, monkeypatch):
-    asked = []
-    monkeypatch.setattr(factor_tables, "pictures", lambda twin, budget, size: asked.append(size))
+    class Asked(Exception):
+        pass
+
+    def asked(twin, budget, size):
+        raise Asked(size)  # before anything is drawn or trained
+
+    monkeypatch.setattr(factor_tables, "pictures", asked)
     cell = next(cell for cell in table7.CELLS if cell.column.endswith("twice the side"))
-    with pytest.raises(AttributeError):  # nothing is trained here
-        factor_tables.run(cell, 0, budget, None)
-    assert asked == [side] == [2 * SIZE[budget]]
+    with pytest.raises(Asked) as found:
+        factor_tables.run(cell, 0, budget, Place("cpu"))
+    assert found.value.args == (side,) == (2 * SIZE[budget],)
 
 
 def test_an_autoencoder_and_its_components_share_their_training(tmp_path):
